@@ -17,7 +17,10 @@ const IDLE_MS = 20_000;
 
 const { Workflow, Task, workflow, outputs } = createWorkflows({ output: z.object({ n: z.number() }) });
 const tiny = workflow(() =>
-  jsx(Workflow, { name: "tiny", children: jsx(Task, { id: "t", output: outputs.output, children: { n: 1 } }) }),
+  jsx(Workflow, {
+    name: "tiny",
+    children: jsx(Task, { id: "t", output: outputs.output, children: { n: 1 } }),
+  }),
 );
 
 /** The median time from the call of `enqueue` to the start of the program. */
@@ -97,7 +100,12 @@ export async function benchWorker(): Promise<Row[]> {
     const onFile = await rowsFor("SQLite", join(folder, "store.db"), 150);
     const onServer = await withPostgres(async (address) => [
       ...(await rowsFor("PostgreSQL", address, 20)),
-      { what: "PostgreSQL: idle, transactions", value: await idleQueries(address), unit: "per s" as const, target: 2 },
+      {
+        what: "PostgreSQL: idle, transactions",
+        value: await idleQueries(address),
+        unit: "per s" as const,
+        target: 2,
+      },
     ]);
     return [...onFile, ...onServer];
   } finally {

@@ -18,6 +18,8 @@ await build({
   jsxImportSource: "preact",
   tsconfigRaw: "{}",
   legalComments: "none",
+  // Copied below: the style sheet finds it beside itself.
+  external: ["icon.svg"],
   logLevel: "warning",
 });
 for (const name of ["index.html", "icon.svg"]) copyFileSync(`${source}${name}`, `${target}${name}`);

@@ -32,6 +32,7 @@ export async function writeApiPages(): Promise<void> {
   if (project === undefined)
     throw new Error("The declaration files cannot be read. Run `npm run build` first.");
   for (const module of project.children ?? []) module.name = subpathOf(module.name);
+  project.children?.sort((one, other) => one.name.localeCompare(other.name));
   await app.generateOutputs(project);
 }
 

@@ -23,6 +23,9 @@ const FIXED: Readonly<Record<string, string>> = {
   "skills/toolwright/SKILL.md": "skill.md",
 };
 
+/** The files of `docs/` that are copied beside the pages. */
+const IMAGE = /\.(svg|png)$/;
+
 /** Every page of the site but the API reference, in the order of the folders. */
 export function readPages(): Page[] {
   const sources = [...Object.keys(FIXED), ...list("docs", /\.md$/), ...list("examples", /\.tsx?$/)];
@@ -40,13 +43,14 @@ function targetOf(source: string): string | undefined {
   if (fixed !== undefined) return fixed;
   if (source.startsWith("examples/")) return source.replace(/\.tsx?$/, ".md");
   if (source === "docs/decisions") return "decisions/index.md";
-  return source.startsWith("docs/") ? source.slice("docs/".length) : undefined;
+  const copied = source.endsWith(".md") || IMAGE.test(source);
+  return copied && source.startsWith("docs/") ? source.slice("docs/".length) : undefined;
 }
 
 export function writeContent(pages: readonly Page[]): void {
   rmSync(CONTENT, { recursive: true, force: true });
   for (const page of pages) write(page.target, renderPage(page));
-  for (const image of list("docs", /\.svg$/)) {
+  for (const image of list("docs", IMAGE)) {
     const target = join(CONTENT, targetOf(image) ?? image);
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(ROOT, image), target);

@@ -133,7 +133,7 @@ export const ERROR_CODES = {
   },
   TOOL_RUNTIME_REQUIRED: {
     meaning: "The tool needs the store of a runtime, and was called outside any runtime. Nothing was run.",
-    hint: "Use runtime.call(tool, args), or call the tool inside runtime.run(task, work).",
+    hint: "Use runtime.call(tool, args), or call the tool inside runtime.run({ runId }, work).",
   },
   TOOL_STORE_FAILED: {
     meaning:

@@ -2,7 +2,8 @@
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { createMcpServer } from "../src/adapters/mcp/index.ts";
+import { recordModel } from "../src/adapters/ai-sdk/index.ts";
+import { createMcpServer, importMcpTools, mcpTools } from "../src/adapters/mcp/index.ts";
 import {
   createRegistry,
   createRuntime,
@@ -17,6 +18,7 @@ import {
   registerToolsAsCLI,
   type Runtime,
   runAgentLoop,
+  runWithToolContext,
   runWorkflow,
   ToolwrightError,
   toTools,
@@ -205,6 +207,19 @@ const MISTAKES: Mistake[] = [
     'runtime.run: unknown option "runID". Did you mean "runId"?',
   ],
   [
+    "another library's option in a group of options",
+    () => defineTool({ ...base, retry: { attempts: 3 } } as never),
+    "TOOL_DEFINITION_INVALID",
+    'unknown option "attempts" of "retry". Known options: maxRetries',
+  ],
+  [
+    "the name of a model in place of a model",
+    () => recordModel("openai/gpt-5" as never),
+    OPTION,
+    'recordModel takes a model of an AI SDK provider, not "openai/gpt-5".',
+    "gateway(",
+  ],
+  [
     "unknown limits",
     () => runtime({ limits: { maxCalls: 3 } }),
     OPTION,
@@ -220,8 +235,8 @@ const MISTAKES: Mistake[] = [
     "a store in a folder that is not there",
     () => runtime({ store: "/nowhere/at/all/app.db" }).call(look, { q: "" }),
     "TOOL_STORE_FAILED",
-    "lies in a folder that does not exist",
-    "Make the folder",
+    "is in a folder that does not exist",
+    "Create the folder",
   ],
   [
     "another kind of database",
@@ -565,4 +580,39 @@ test("a copy, and a policy about a tool, are checked in the same way", () => {
 test("names that one provider refuses stay possible: they are mapped for it", () => {
   for (const name of ["shop.place_order", "my tool", "repo/search", "größe", "x".repeat(70)])
     expect(defineTool({ ...base, name }).name).toBe(name);
+});
+
+test("a warning about a missing key is not printed to an author who says that the service takes none", () => {
+  using warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const effect = { schema, sideEffect: true, idempotent: false, execute: () => 1 };
+  defineTool({ ...effect, name: "warned-about-key" });
+  expect(warn).toHaveBeenCalledOnce();
+  defineTool({ ...effect, name: "decided-about-key", acceptsIdempotencyKey: false });
+  expect(warn).toHaveBeenCalledOnce();
+});
+
+test.each<[string, () => unknown, string]>([
+  [
+    "one tool in place of a list",
+    () => toTools(look as never),
+    'tools must be a list, not the tool "look" itself',
+  ],
+  ["one tool for MCP", () => createMcpServer({ tools: look as never }), "not the tool"],
+  [
+    "an address for a client",
+    () => importMcpTools({ url: "http://x" } as never),
+    "client must be a connected MCP client",
+  ],
+  [
+    "an address in mcpTools",
+    () => mcpTools({ a: { url: "http://x" } as never }),
+    "clients.a must be a connected MCP client",
+  ],
+  [
+    "a short field in other letters",
+    () => runWithToolContext({ runid: "r" } as never, () => 1),
+    'Did you mean "runId"?',
+  ],
+])("%s", async (_what, make, says) => {
+  await expect((async () => make())()).rejects.toThrow(says);
 });

@@ -52,7 +52,7 @@ async function read<T>(url: string, init: RequestInit): Promise<T> {
   throw new ApiError(await problemOf(response));
 }
 
-const UNREACHABLE: Problem = {
+export const UNREACHABLE: Problem = {
   status: 0,
   code: "UNREACHABLE",
   message: "The server does not answer.",

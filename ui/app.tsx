@@ -1,5 +1,6 @@
 /** The page of `toolwright serve`: runs, one run, approvals, schedules, workers. Everything that runs, tools and models produced is text here. */
 import { render } from "preact";
+import { useEffect } from "preact/hooks";
 import { ApprovalList } from "./approval-list.tsx";
 import { notice } from "./notice.ts";
 import { Title } from "./parts.tsx";
@@ -8,6 +9,8 @@ import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
 import { ScheduleList } from "./schedule-list.tsx";
 import { WorkerList } from "./worker-list.tsx";
+import { readSession, session } from "./session.ts";
+import { escapeTexts } from "./safe-text.ts";
 
 function View() {
   const { path } = address.value;
@@ -41,7 +44,8 @@ function decode(text: string): string | undefined {
 function App() {
   const { path } = address.value;
   const current = (name: string): { "aria-current"?: "page" } =>
-    path === name ? { "aria-current": "page" } : {};
+    path === name || (name === "" && path.startsWith("runs")) ? { "aria-current": "page" } : {};
+  useEffect(() => void readSession(), []);
   return (
     <>
       <a class="skip" href="#view">
@@ -63,6 +67,7 @@ function App() {
             Workers
           </a>
         </nav>
+        <SignedIn />
       </header>
       <p class="notice" aria-live="polite">
         {notice.value}
@@ -74,5 +79,20 @@ function App() {
   );
 }
 
+function SignedIn() {
+  if (session.value === undefined) return null;
+  const { name, readOnly, scopes } = session.value;
+  const isReader = readOnly || !(scopes.includes("decide") || scopes.includes("operate"));
+  return (
+    <span class="signed-in muted small">
+      {isReader ? <span class="tag">read-only</span> : null}
+      <span class="wide">
+        Signed in as <strong>{name}</strong>
+      </span>
+    </span>
+  );
+}
+
+escapeTexts();
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

@@ -5,7 +5,8 @@ import { checkJson } from "./check-json.ts";
 import { asJson, duration, moment } from "./format.ts";
 import { diffLines } from "./line-diff.ts";
 import { notice } from "./notice.ts";
-import { Badge, ProblemBox, RunLink } from "./parts.tsx";
+import { Ago, Badge, ProblemBox, RunLink } from "./parts.tsx";
+import { may } from "./session.ts";
 import type { Approval } from "./types.ts";
 
 export function ApprovalForm({
@@ -20,14 +21,21 @@ export function ApprovalForm({
   return (
     <article class="approval" aria-label={`Approval of ${approval.toolName || approval.nodeId}`}>
       <div class="line">
-        <strong>{approval.toolName || approval.nodeId}</strong>
+        <strong class="id">{approval.toolName || approval.nodeId}</strong>
         <Badge status={approval.status} />
         {showRun ? <RunLink runId={approval.runId} /> : null}
-        <span class="muted small">requested {moment(approval.requestedAtMs)}</span>
+        <span class="muted small end">
+          requested <Ago at={approval.requestedAtMs} now={now} />
+        </span>
         <Expiry approval={approval} now={now} />
       </div>
-      {approval.prompt === "" ? null : <p>{approval.prompt}</p>}
-      {approval.status === "pending" ? (
+      {approval.prompt === "" ? null : <p class="question">{approval.prompt}</p>}
+      {approval.status === "pending" && !may("decide") ? (
+        <>
+          <Arguments approval={approval} />
+          <p class="muted small">You may read this request, but not decide it.</p>
+        </>
+      ) : approval.status === "pending" ? (
         approval.kind === "replay" ? (
           <InterruptedAnswers approval={approval} />
         ) : (
@@ -37,6 +45,16 @@ export function ApprovalForm({
         <Settled approval={approval} />
       )}
     </article>
+  );
+}
+
+/** A task has none. */
+function Arguments({ approval }: { approval: Approval }) {
+  if (approval.kind === "task") return null;
+  return (
+    <pre tabIndex={0} aria-label="Arguments">
+      {asJson(approval.args)}
+    </pre>
   );
 }
 
@@ -136,9 +154,7 @@ function Answers({ approval }: { approval: Approval }) {
           />
         </label>
       ) : (
-        <pre tabIndex={0} aria-label="Arguments">
-          {original}
-        </pre>
+        <Arguments approval={approval} />
       )}
       <div id={`problems-${approval.id}`} aria-live="polite">
         {problems.map((one) => (
@@ -163,7 +179,7 @@ function Answers({ approval }: { approval: Approval }) {
         </button>
         <button
           type="button"
-          class="danger"
+          class="danger outline"
           disabled={isBusy}
           onClick={() => void decide({ approved: false, ...note })}
         >
@@ -192,29 +208,34 @@ function InterruptedAnswers({ approval }: { approval: Approval }) {
   const [comment, setComment] = useState("");
   const { isBusy, settled, problem, decide } = useDecision(approval);
   if (settled !== undefined) return <Settled approval={settled} />;
-  const { value, problems } =
-    output.trim() === "" ? { value: undefined, problems: [] } : readJson(output, null);
+  const isEmpty = output.trim() === "";
+  const { value, problems } = isEmpty
+    ? { value: undefined, problems: [] }
+    : readJson(output, approval.outputSchema);
+  const isMissing = isEmpty && approval.outputSchema !== null;
+  const [isAsked, setAsked] = useState(false);
   const note = comment === "" ? {} : { comment };
   return (
     <form onSubmit={(event) => event.preventDefault()}>
       <p>
-        This call was interrupted, and its outcome is unknown. Check outside whether it happened, then answer.
-        Running it again repeats the effect if it did happen.
+        Check outside whether it happened, then answer. Running it again repeats the effect if it did happen.
       </p>
-      <pre tabIndex={0} aria-label="Arguments">
-        {asJson(approval.args)}
-      </pre>
+      <Arguments approval={approval} />
       <label class="block">
-        <span>Result as JSON, if it happened (optional)</span>
+        <span>Result as JSON, if it happened{approval.outputSchema === null ? " (optional)" : ""}</span>
         <input
           type="text"
           value={output}
           spellcheck={false}
-          aria-invalid={problems.length > 0}
+          placeholder={exampleOf(approval.outputSchema)}
+          aria-invalid={problems.length > 0 || (isAsked && isMissing)}
           onInput={(event) => setOutput(event.currentTarget.value)}
         />
       </label>
       <div aria-live="polite">
+        {isAsked && isMissing ? (
+          <p class="error">Enter the result first: the caller expects the output of the tool.</p>
+        ) : null}
         {problems.map((one) => (
           <p class="error" key={one}>
             {one}
@@ -228,13 +249,15 @@ function InterruptedAnswers({ approval }: { approval: Approval }) {
           type="button"
           class="good"
           disabled={isBusy || problems.length > 0}
-          onClick={() =>
+          onClick={() => {
+            setAsked(true);
+            if (isMissing) return;
             void decide({
               resolution: "happened",
               ...(value === undefined ? {} : { output: value }),
               ...note,
-            })
-          }
+            });
+          }}
         >
           It happened
         </button>
@@ -247,7 +270,7 @@ function InterruptedAnswers({ approval }: { approval: Approval }) {
         </button>
         <button
           type="button"
-          class="danger"
+          class="danger outline"
           disabled={isBusy}
           onClick={() => void decide({ resolution: "give-up", ...note })}
         >
@@ -265,6 +288,13 @@ function readJson(text: string, schema: object | null): { value: unknown; proble
   } catch (error) {
     return { value: undefined, problems: [`This is not valid JSON: ${(error as Error).message}`] };
   }
+}
+
+/** The names of the fields, as a hint. */
+function exampleOf(schema: object | null): string {
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: object };
+  const fields = Object.keys(properties).map((name) => `${JSON.stringify(name)}: …`);
+  return fields.length === 0 ? "" : `{ ${fields.join(", ")} }`;
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;

@@ -1,15 +1,19 @@
 /** One call in full: arguments, output and error, piece by piece, since an output may have many megabytes. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
-import { moment } from "./format.ts";
-import { Badge, ProblemBox } from "./parts.tsx";
-import type { CallPart, CallRow } from "./types.ts";
+import { duration, moment } from "./format.ts";
+import { Badge, Fact, ProblemBox } from "./parts.tsx";
+import type { Approval, CallPart, CallRow } from "./types.ts";
 
 export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
-    <section class="panel" aria-labelledby="call" onKeyDown={(event) => event.key === "Escape" && onClose()}>
+    <section
+      class="panel call-row"
+      aria-labelledby="call"
+      onKeyDown={(event) => event.key === "Escape" && onClose()}
+    >
       <div class="bar">
         <h3 id="call" tabIndex={-1} ref={heading}>
           {call.toolName}
@@ -18,21 +22,70 @@ export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => voi
           Close
         </button>
       </div>
-      <div class="line small">
-        <Badge status={call.status} />
-        <span>{moment(call.startedAtMs)}</span>
-        <span>attempt {call.attempt}</span>
-        <span>tries {call.tries}</span>
-        {call.isolation === null ? null : <span>isolation {call.isolation}</span>}
-        {call.approvalId === null ? null : <span>approval {call.approvalId}</span>}
-      </div>
-      <p class="small muted">
-        Key <code class="id">{call.key}</code>
-      </p>
+      <dl class="facts">
+        <Fact name="Status">
+          <Badge status={call.status} />
+        </Fact>
+        <Fact name="Started">{moment(call.startedAtMs)}</Fact>
+        {call.durationMs === null ? null : <Fact name="Took">{duration(call.durationMs)}</Fact>}
+        <Fact name="Task">{call.nodeId}</Fact>
+        <Fact name="Attempt">{call.attempt}</Fact>
+        <Fact name="Tries">{call.tries}</Fact>
+        {call.replayed || call.fromCache ? (
+          <Fact name="Result from">{call.replayed ? "an earlier attempt" : "the cache"}</Fact>
+        ) : null}
+        {call.isolation === null ? null : <Fact name="Isolation">{call.isolation}</Fact>}
+        <Fact name="Key">
+          <code>{call.key}</code>
+        </Fact>
+        {call.parentKey === null ? null : (
+          <Fact name="Called by">
+            <code>{call.parentKey}</code>
+          </Fact>
+        )}
+      </dl>
+      {call.approvalId === null ? null : <CallApproval id={call.approvalId} status={call.status} />}
       <Part call={call} part="input" title="Arguments" />
       <Part call={call} part="output" title="Output" />
       <Part call={call} part="error" title="Error" />
     </section>
+  );
+}
+
+/** The request that the call waits or waited for. It is decided in its form above; here it shows what came of it. */
+function CallApproval({ id, status }: { id: string; status: string }) {
+  const [approval, setApproval] = useState<Approval>();
+  const [problem, setProblem] = useState<Problem>();
+  useEffect(() => {
+    const abort = new AbortController();
+    get<Approval>(`approvals/${encodeURIComponent(id)}`, {}, abort.signal).then(
+      setApproval,
+      (error: unknown) => {
+        if (!abort.signal.aborted) setProblem(asProblem(error));
+      },
+    );
+    return () => abort.abort();
+  }, [id, status]);
+  return (
+    <div class="part">
+      <h4>Approval</h4>
+      {problem === undefined ? null : <ProblemBox problem={problem} title="The approval cannot be read" />}
+      {approval === undefined ? null : (
+        <>
+          <div class="line">
+            <Badge status={approval.status} />
+            <span>{approval.prompt}</span>
+          </div>
+          <p class="muted small">
+            requested {moment(approval.requestedAtMs)}
+            {approval.decidedAtMs === null
+              ? ""
+              : `, ${approval.status} by ${approval.decidedBy ?? "an unnamed approver"}, ${moment(approval.decidedAtMs)}`}
+            {approval.comment === null ? "" : `: ${approval.comment}`}
+          </p>
+        </>
+      )}
+    </div>
   );
 }
 

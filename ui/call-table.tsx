@@ -1,16 +1,17 @@
 /** The calls of a run, newest first. Only the rows in view are in the document, so that 10,000 calls scroll. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
 import { CallPanel } from "./call-panel.tsx";
-import { count, duration } from "./format.ts";
-import { Badge, ProblemBox } from "./parts.tsx";
+import { count, duration, roughly } from "./format.ts";
+import { Badge, Empty, ProblemBox } from "./parts.tsx";
 import { address, go, withQuery } from "./router.ts";
+import { type Span, TimeBar } from "./time-bar.tsx";
 import type { CallPage, CallRow, LiveRun } from "./types.ts";
 
 /** As in the style sheet. */
-const ROW_PX = 34;
+const ROW_PX = 37;
 const EXTRA_ROWS = 12;
-const PAGE = 200;
+const PAGE = 1_000;
 
 function idOf({ key, attempt }: Pick<CallRow, "key" | "attempt">): string {
   return `${attempt} ${key}`;
@@ -23,12 +24,14 @@ function useCalls(run: LiveRun) {
   const [problem, setProblem] = useState<Problem>();
   const isLoading = useRef(false);
   const { calls: recent, next: afterRecent } = run.recentCalls;
-  // Calls that leave the live part stay in the table.
+  // Calls that leave the live part stay in the table. The clock of the page renders it too, so it is sorted only if it changed.
   const seen = useRef(new Map<string, CallRow>());
-  for (const call of [...older, ...recent]) seen.current.set(idOf(call), call);
-  const calls = [...seen.current.values()].toSorted(
-    (one, other) => other.startedAtMs - one.startedAtMs || other.seq - one.seq,
-  );
+  const calls = useMemo(() => {
+    for (const call of [...older, ...recent]) seen.current.set(idOf(call), call);
+    return [...seen.current.values()].toSorted(
+      (one, other) => other.startedAtMs - one.startedAtMs || other.seq - one.seq,
+    );
+  }, [older, recent]);
   const cursor = next === undefined ? afterRecent : next;
   const loadMore = async (): Promise<void> => {
     if (isLoading.current || cursor === null) return;
@@ -50,7 +53,7 @@ function useCalls(run: LiveRun) {
   return { calls, hasMore: cursor !== null, loadMore, problem };
 }
 
-export function CallTable({ run, now }: { run: LiveRun; now: number }) {
+export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: number }) {
   const { calls, hasMore, loadMore, problem } = useCalls(run);
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -65,18 +68,21 @@ export function CallTable({ run, now }: { run: LiveRun; now: number }) {
     return () => observer.disconnect();
   }, []);
   const first = Math.max(0, Math.floor(top / ROW_PX) - EXTRA_ROWS);
-  const last = Math.min(calls.length, Math.ceil((top + height) / ROW_PX) + EXTRA_ROWS);
+  // The whole height from the start: one movement of the scroll bar reaches the first call, and loads what is needed.
+  const total = hasMore ? Math.max(calls.length, run.calls) : calls.length;
+  const last = Math.min(total, Math.ceil((top + height) / ROW_PX) + EXTRA_ROWS);
+  const shown = calls.slice(first, last);
+  const above = Math.min(first, calls.length);
+  const below = total - above - shown.length;
   const isNearEnd = hasMore && last >= calls.length - EXTRA_ROWS;
   useEffect(() => {
     if (isNearEnd && problem === undefined) void loadMore();
   });
-  if (calls.length === 0) return <p class="empty">This run has made no calls.</p>;
-  const span = { from: run.createdAtMs, to: Math.max(run.finishedAtMs ?? now, run.createdAtMs + 1) };
+  if (calls.length === 0) return <Empty title="This run has made no calls." />;
   return (
     <>
       <p class="muted small">
-        {count(calls.length, "call")} shown{hasMore ? " of " : ""}
-        {hasMore ? run.calls.toLocaleString("en") : ""}, newest first
+        {count(total, "call")}, newest first{last > calls.length ? " · loading…" : ""}
       </p>
       <div
         class="scroll"
@@ -86,16 +92,23 @@ export function CallTable({ run, now }: { run: LiveRun; now: number }) {
         aria-label="Calls, scrollable"
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
-        <table aria-label="Calls" aria-rowcount={hasMore ? -1 : calls.length + 1}>
+        <table aria-label="Calls" aria-rowcount={total + 1}>
           <thead>
             <tr>
-              <th scope="col">Tool</th>
-              <th scope="col">Status</th>
+              <th scope="col" class="tool">
+                Tool
+              </th>
+              <th scope="col" class="call-status">
+                Status
+              </th>
               <th scope="col" class="wide">
                 Input
               </th>
               <th scope="col" class="wide">
                 Output
+              </th>
+              <th scope="col" class="wide">
+                Timeline
               </th>
               <th scope="col" class="time">
                 Time
@@ -103,8 +116,8 @@ export function CallTable({ run, now }: { run: LiveRun; now: number }) {
             </tr>
           </thead>
           <tbody>
-            {first > 0 ? <Spacer rows={first} /> : null}
-            {calls.slice(first, last).map((call, index) => (
+            {above > 0 ? <Spacer rows={above} /> : null}
+            {shown.map((call, index) => (
               <Row
                 key={idOf(call)}
                 call={call}
@@ -114,7 +127,7 @@ export function CallTable({ run, now }: { run: LiveRun; now: number }) {
                 isOpen={call === open}
               />
             ))}
-            {last < calls.length ? <Spacer rows={calls.length - last} /> : null}
+            {below > 0 ? <Spacer rows={below} /> : null}
           </tbody>
         </table>
       </div>
@@ -133,7 +146,7 @@ function select(call: CallRow | undefined): void {
 function Spacer({ rows }: { rows: number }) {
   return (
     <tr aria-hidden="true" style={{ height: `${rows * ROW_PX}px` }}>
-      <td colSpan={5} />
+      <td colSpan={6} />
     </tr>
   );
 }
@@ -141,19 +154,21 @@ function Spacer({ rows }: { rows: number }) {
 interface RowProps {
   readonly call: CallRow;
   readonly index: number;
-  readonly span: { readonly from: number; readonly to: number };
+  readonly span: Span;
   readonly now: number;
   readonly isOpen: boolean;
 }
 
 function Row({ call, index, span, now, isOpen }: RowProps) {
-  const ms = call.durationMs ?? (call.status === "started" ? Math.max(0, now - call.startedAtMs) : undefined);
+  const isOver = call.status !== "started" && call.status !== "pending";
+  const ms = call.durationMs ?? (isOver ? undefined : Math.max(0, now - call.startedAtMs));
   return (
-    <tr aria-rowindex={index} class={isOpen ? "open" : ""}>
+    <tr aria-rowindex={index} class={isOpen ? "call-row open" : "call-row"}>
       <td>
         <button
           type="button"
-          class="link"
+          class="link id"
+          title={call.toolName}
           aria-expanded={isOpen}
           onClick={() => select(isOpen ? undefined : call)}
         >
@@ -168,23 +183,20 @@ function Row({ call, index, span, now, isOpen }: RowProps) {
         {call.approvalId === null ? null : <Badge status="note">approval</Badge>}
       </td>
       <td class="wide preview">{call.inputPreview}</td>
-      <td class="wide preview">{call.outputPreview}</td>
+      <td class={`wide preview ${call.error === null ? "" : "failed"}`}>
+        {call.error === null ? call.outputPreview : call.error.message}
+      </td>
+      <td class="wide">
+        <TimeBar
+          span={span}
+          startedAtMs={call.startedAtMs}
+          ms={ms ?? 0}
+          status={call.replayed ? "replayed" : call.status}
+        />
+      </td>
       <td class="time">
-        <Bar call={call} ms={ms ?? 0} span={span} />
-        <span>{ms === undefined ? "" : duration(ms)}</span>
+        {ms === undefined ? "" : call.status === "pending" ? `waits ${roughly(ms)}` : duration(ms)}
       </td>
     </tr>
-  );
-}
-
-/** Where the call lies in the time of the run. */
-function Bar({ call, ms, span }: { call: CallRow; ms: number; span: RowProps["span"] }) {
-  const whole = span.to - span.from;
-  const left = Math.min(99, Math.max(0, ((call.startedAtMs - span.from) / whole) * 100));
-  const width = Math.max(1, Math.min(100 - left, (ms / whole) * 100));
-  return (
-    <span class="timeline" aria-hidden="true">
-      <span class={`span ${call.status}`} style={{ left: `${left}%`, width: `${width}%` }} />
-    </span>
   );
 }

@@ -1,4 +1,5 @@
 /** Times, durations and counts as short texts. */
+import { escapeUnsafeInJson } from "../src/terminal/escape-unsafe.ts";
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -8,8 +9,16 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 86_400_000)} d ${Math.round((ms % 86_400_000) / 3_600_000)} h`;
 }
 
+/** In one unit, so that a list of them is calm. */
+export function roughly(ms: number): string {
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h`;
+  return `${Math.floor(ms / 86_400_000)} d`;
+}
+
 export function ago(ms: number, now: number): string {
-  return now - ms < 5_000 ? "just now" : `${duration(now - ms)} ago`;
+  return now - ms < 5_000 ? "just now" : `${roughly(now - ms)} ago`;
 }
 
 export function moment(ms: number): string {
@@ -20,8 +29,9 @@ export function count(number: number, what: string): string {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
+/** The same value, with nothing that reorders or hides text: people read and edit it. */
 export function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? "";
+  return escapeUnsafeInJson(JSON.stringify(value, null, 2) ?? "");
 }
 
 /** A run without a name of its own is called by its kind. */

@@ -1,6 +1,6 @@
 /** Live data: a snapshot, then patches, and a snapshot again after each reconnect. */
 import { useEffect, useState } from "preact/hooks";
-import { apiUrl, asProblem, get, type Problem } from "./api.ts";
+import { apiUrl, asProblem, get, type Problem, UNREACHABLE } from "./api.ts";
 
 export interface Live<T> {
   readonly data: T | undefined;
@@ -9,6 +9,10 @@ export interface Live<T> {
 }
 
 const RETRY_MS = 2_000;
+/** A short break is not worth a message. */
+const SILENCE_MS = 3_000;
+/** A browser opens few connections to one server. A tab in the background must not keep one of them for long. */
+const HIDDEN_MS = 5_000;
 
 /** @param query of the event stream. @param merge applies a patch. */
 export function useLive<T>(
@@ -21,11 +25,16 @@ export function useLive<T>(
     setLive(startOf(url));
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let silence: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const update = (change: (before: Live<T>) => Partial<Live<T>>): void => {
       if (!isOver) setLive((before) => ({ ...before, ...change(before) }));
     };
     const open = (): void => {
+      if (document.hidden) {
+        source = undefined;
+        return;
+      }
       source = new EventSource(url);
       source.addEventListener("snapshot", (event) => {
         const data = JSON.parse((event as MessageEvent<string>).data) as T;
@@ -45,8 +54,16 @@ export function useLive<T>(
         };
         update(() => ({ problem: { status: 0, ...error } }));
       });
+      source.addEventListener("open", () => {
+        clearTimeout(silence);
+        silence = undefined;
+      });
       source.addEventListener("error", () => {
         update(() => ({ state: "reconnecting" }));
+        silence ??= setTimeout(() => {
+          silence = undefined;
+          if (source?.readyState === EventSource.CONNECTING) update(() => ({ problem: UNREACHABLE }));
+        }, SILENCE_MS);
         // The browser reconnects by itself, unless the server refused. An event stream does not say why, so ask.
         if (source?.readyState === EventSource.CLOSED) void explain();
       });
@@ -65,11 +82,26 @@ export function useLive<T>(
       }
       if (!isOver) timer = setTimeout(open, RETRY_MS);
     };
+    let hidden: ReturnType<typeof setTimeout> | undefined;
+    const onVisibility = (): void => {
+      clearTimeout(hidden);
+      if (!document.hidden && source === undefined) open();
+      if (!document.hidden) return;
+      hidden = setTimeout(() => {
+        source?.close();
+        source = undefined;
+        clearTimeout(timer);
+      }, HIDDEN_MS);
+    };
+    document.addEventListener("visibilitychange", onVisibility);
     open();
     return () => {
       isOver = true;
+      document.removeEventListener("visibilitychange", onVisibility);
       source?.close();
       clearTimeout(timer);
+      clearTimeout(hidden);
+      clearTimeout(silence);
     };
   }, [url]);
   // The first render with a new address still has the data of the old one.

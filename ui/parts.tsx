@@ -1,6 +1,7 @@
 /** Small parts that several views share. */
+import { escapeUnsafe } from "../src/terminal/escape-unsafe.ts";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "./api.ts";
 import { ago, moment } from "./format.ts";
 import type { Live } from "./live.ts";
@@ -18,7 +19,7 @@ export function useNow(everyMs = 1_000): number {
 
 export function Title({ children, document: name }: { children: ComponentChildren; document: string }) {
   useEffect(() => {
-    document.title = `${name} · Toolwright`;
+    document.title = escapeUnsafe(`${name} · Toolwright`);
   }, [name]);
   return <h1 tabIndex={-1}>{children}</h1>;
 }
@@ -34,6 +35,38 @@ export function RunLink({ runId }: { runId: string }) {
 /** Status is never shown by color alone. */
 export function Badge({ status, children }: { status: string; children?: ComponentChildren }) {
   return <span class={`badge ${status}`}>{children ?? status}</span>;
+}
+
+export function Loading() {
+  return (
+    <div class="loading">
+      <p class="muted">Loading…</p>
+      <div class="skeleton" />
+      <div class="skeleton" />
+      <div class="skeleton" />
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      {children}
+    </div>
+  );
+}
+
+/** One fact of a list of facts (`<dl class="facts">`). */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }
 
 export function Ago({ at, now }: { at: number; now: number }) {
@@ -76,14 +109,20 @@ export function LiveState({ live }: { live: Pick<Live<unknown>, "state"> }) {
 
 export function Command({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false);
+  const code = useRef<HTMLElement>(null);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2_000);
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2_000);
+    } catch {
+      // Without TLS, browsers allow it on this machine only. The command can still be selected.
+      if (code.current !== null) getSelection()?.selectAllChildren(code.current);
+    }
   };
   return (
     <span class="command">
-      <code>{text}</code>
+      <code ref={code}>{text}</code>
       <button type="button" class="quiet" onClick={() => void copy()}>
         {isCopied ? "Copied" : "Copy"}
       </button>

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
 import { count, kindAndName } from "./format.ts";
 import { type Live, useLive } from "./live.ts";
-import { Ago, Badge, LiveState, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
+import { Ago, Badge, Empty, LiveState, Loading, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
 import { address, go, onLink, withQuery } from "./router.ts";
-import { RUN_KINDS, RUN_STATUSES, type RunPage, type RunSummary } from "./types.ts";
+import { RUN_KINDS, RUN_STATES, type RunPage, type RunSummary } from "./types.ts";
 
 const FILTERS = ["status", "kind", "workflow", "label", "q"] as const;
 const LIMIT = "50";
@@ -68,15 +68,17 @@ function Page({ live, isFirst }: { live: Live<RunPage>; isFirst: boolean }) {
     <>
       <div class="bar">
         <LiveState live={live} />
-        {data === undefined ? null : <span>{count(data.runs.length, "run")} on this page</span>}
+        {data === undefined ? null : (
+          <span class="muted small">{count(data.runs.length, "run")} on this page</span>
+        )}
       </div>
       {problem === undefined ? null : <ProblemBox problem={problem} title="The list cannot be read" />}
       {data === undefined ? (
         problem === undefined ? (
-          <p>Loading…</p>
+          <Loading />
         ) : null
       ) : data.runs.length === 0 ? (
-        <Empty />
+        <NoRuns />
       ) : (
         <ul class="runs" aria-label="Runs">
           {data.runs.map((run) => (
@@ -103,42 +105,52 @@ function Page({ live, isFirst }: { live: Live<RunPage>; isFirst: boolean }) {
 function Row({ run, now }: { run: RunSummary; now: number }) {
   return (
     <li>
-      <div class="line">
-        <RunLink runId={run.runId} />
+      <div class="state">
         <Badge status={run.interrupted ? "interrupted" : run.status} />
-        <span class="muted">{kindAndName(run)}</span>
-        <span class="muted end">
-          <Ago at={run.createdAtMs} now={now} />
-        </span>
       </div>
-      <p class="why">{run.why}</p>
-      <div class="line muted small">
-        {run.tasks > 0 ? <span>{count(run.tasks, "task")}</span> : null}
-        <span>{count(run.calls, "call")}</span>
-        {run.pendingApprovals > 0 ? (
-          <Badge status="waiting-approval">{count(run.pendingApprovals, "approval")} pending</Badge>
-        ) : null}
-        {Object.entries(run.labels).map(([name, value]) => (
-          <a
-            class="label"
-            key={name}
-            href={`?${withQuery({ label: `${name}=${value}`, before: "" }).toString()}`}
-            onClick={onLink}
-          >
-            {name}={value}
-          </a>
-        ))}
+      <div class="what">
+        <div class="line">
+          <RunLink runId={run.runId} />
+          <span class="muted">{kindAndName(run)}</span>
+        </div>
+        <p class="why">{run.why}</p>
+        {Object.keys(run.labels).length === 0 ? null : (
+          <div class="line small">
+            {Object.entries(run.labels).map(([name, value]) => (
+              <a
+                class="label"
+                key={name}
+                href={`?${withQuery({ label: `${name}=${value}`, before: "" }).toString()}`}
+                onClick={onLink}
+              >
+                {name}={value}
+              </a>
+            ))}
+          </div>
+        )}
+      </div>
+      <div class="numbers muted small">
+        <Ago at={run.createdAtMs} now={now} />
+        <span>
+          {run.kind === "workflow" ? `${count(run.tasks, "task")} · ` : ""}
+          {count(run.calls, "call")}
+        </span>
+        {run.pendingApprovals > 1 ? <span>{count(run.pendingApprovals, "approval")} pending</span> : null}
       </div>
     </li>
   );
 }
 
-function Empty() {
+function NoRuns() {
   const isFiltered = FILTERS.some((name) => address.value.query.has(name));
   return isFiltered ? (
-    <p class="empty">No run matches these filters.</p>
+    <Empty title="No run matches these filters." />
   ) : (
-    <p class="empty">There are no runs yet. Start one with a program, or with: toolwright up &lt;file&gt;</p>
+    <Empty title="There are no runs yet.">
+      <p>
+        Start one with a program, or with <code>toolwright up &lt;file&gt;</code>. It appears here at once.
+      </p>
+    </Empty>
   );
 }
 
@@ -154,7 +166,7 @@ function Filters() {
           onChange={(event) => setFilter("status", event.currentTarget.value)}
         >
           <option value="">Any</option>
-          {[...RUN_STATUSES, "interrupted"].map((status) => (
+          {[...RUN_STATES, "interrupted"].map((status) => (
             <option key={status}>{status}</option>
           ))}
         </select>
@@ -197,7 +209,7 @@ function TextFilter({ name, label, placeholder }: { name: string; label: string;
     setFilter(name, value);
   };
   return (
-    <label>
+    <label class={`filter-${name}`}>
       <span>{label}</span>
       <input
         type="search"

@@ -2,6 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { duration } from "./format.ts";
 import { Badge } from "./parts.tsx";
+import { type Span, TimeBar } from "./time-bar.tsx";
 import type { RunNode } from "./types.ts";
 
 interface Item {
@@ -11,11 +12,16 @@ interface Item {
   readonly parent: string | undefined;
 }
 
-export function RunTree({ nodes, now }: { nodes: readonly RunNode[]; now: number }) {
+/** A workflow may have thousands of tasks. */
+const MOST_ITEMS = 300;
+
+export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span: Span; now: number }) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState<string>();
   const tree = useRef<HTMLUListElement>(null);
-  const items = flatten(nodes, closed);
+  const [isWhole, setWhole] = useState(false);
+  const all = flatten(nodes, closed);
+  const items = isWhole ? all : all.slice(0, MOST_ITEMS);
   const active = items.some(({ id }) => id === current) ? current : items[0]?.id;
   const focus = (id: string | undefined): void => {
     if (id === undefined) return;
@@ -48,39 +54,80 @@ export function RunTree({ nodes, now }: { nodes: readonly RunNode[]; now: number
     move();
   };
   return (
-    <ul role="tree" aria-label="Tasks" class="tree" ref={tree} onKeyDown={onKey}>
-      {items.map(({ id, node, level }) => (
-        <li
-          key={id}
-          role="treeitem"
-          data-id={id}
-          aria-level={level}
-          aria-selected={id === active}
-          {...(node.children.length > 0 ? { "aria-expanded": !closed.has(id) } : {})}
-          tabIndex={id === active ? 0 : -1}
-          class={`level-${Math.min(level, 8)}`}
-          onFocus={() => setCurrent(id)}
-          onClick={() => {
-            if (node.children.length > 0) toggle(id, !closed.has(id));
-          }}
-        >
-          <span class="twist" aria-hidden="true">
-            {node.children.length === 0 ? "" : closed.has(id) ? "▸" : "▾"}
-          </span>
-          <span class="id">{node.nodeId}</span> <Badge status={node.status} />
-          {node.kind === "task" ? null : <span class="muted small"> {node.kind}</span>}
-          {node.attempt !== null && node.attempt > 1 ? (
-            <span class="muted small"> attempt {node.attempt}</span>
-          ) : null}
-          {node.path === "" || node.path === "0" ? null : <span class="muted small"> pass {node.path}</span>}
-          {node.startedAtMs === null ? null : (
-            <span class="muted small"> {duration((node.finishedAtMs ?? now) - node.startedAtMs)}</span>
-          )}
-          {node.error?.message === undefined ? null : <span class="error small"> {node.error.message}</span>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul role="tree" aria-label="Tasks" class="tree" ref={tree} onKeyDown={onKey}>
+        {items.map(({ id, node, level }) => (
+          <li
+            key={id}
+            role="treeitem"
+            data-id={id}
+            aria-level={level}
+            aria-selected={id === active}
+            {...(node.children.length > 0 ? { "aria-expanded": !closed.has(id) } : {})}
+            tabIndex={id === active ? 0 : -1}
+            class={`level-${Math.min(level, 8)}`}
+            onFocus={() => setCurrent(id)}
+            onClick={() => {
+              if (node.children.length > 0) toggle(id, !closed.has(id));
+            }}
+          >
+            <NodeRow node={node} isClosed={closed.has(id)} span={span} now={now} />
+          </li>
+        ))}
+      </ul>
+      {items.length === all.length ? null : (
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          Show all {all.length.toLocaleString("en")} tasks
+        </button>
+      )}
+    </>
   );
+}
+
+interface NodeRowProps {
+  readonly node: RunNode;
+  readonly isClosed: boolean;
+  readonly span: Span;
+  readonly now: number;
+}
+
+function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
+  const isGroup = node.children.length > 0;
+  const ms = node.startedAtMs === null ? undefined : (node.finishedAtMs ?? now) - node.startedAtMs;
+  const leaves = isGroup ? leavesOf(node.children) : [];
+  const done = leaves.filter(({ status }) => status === "finished" || status === "skipped").length;
+  return (
+    <>
+      <span class="name">
+        <span class="twist" aria-hidden="true">
+          {isGroup ? (isClosed ? "▸" : "▾") : ""}
+        </span>
+        <span class={isGroup ? "group" : "id"}>{node.nodeId}</span>
+        {isGroup ? (
+          <span class="muted small">
+            {done} of {leaves.length}
+          </span>
+        ) : null}
+        {node.attempt !== null && node.attempt > 1 ? (
+          <span class="muted small">attempt {node.attempt}</span>
+        ) : null}
+        {node.path === "" || node.path === "0" ? null : <span class="muted small">pass {node.path}</span>}
+      </span>
+      <Badge status={node.status} />
+      {ms === undefined || node.startedAtMs === null ? (
+        <span class="timeline" aria-hidden="true" />
+      ) : (
+        <TimeBar span={span} startedAtMs={node.startedAtMs} ms={ms} status={node.status} />
+      )}
+      <span class="took muted small">{ms === undefined ? "" : duration(ms)}</span>
+      {node.error?.message === undefined ? null : <span class="error small">{node.error.message}</span>}
+    </>
+  );
+}
+
+/** The tasks of a tree, without its groups. */
+export function leavesOf(nodes: readonly RunNode[]): readonly RunNode[] {
+  return nodes.flatMap((node) => (node.children.length === 0 ? [node] : leavesOf(node.children)));
 }
 
 function flatten(nodes: readonly RunNode[], closed: ReadonlySet<string>, level = 1, parent?: string): Item[] {

@@ -3,11 +3,26 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem, get, post, type Problem } from "./api.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { CallTable } from "./call-table.tsx";
-import { count, duration, kindAndName } from "./format.ts";
+import { duration, kindAndName } from "./format.ts";
+import { useKeptApprovals } from "./keep-settled.ts";
 import { useLive } from "./live.ts";
-import { Ago, Badge, Command, LiveState, ProblemBox, RunLink, Title, useNow } from "./parts.tsx";
+import {
+  Ago,
+  Badge,
+  Command,
+  Fact,
+  LiveState,
+  Loading,
+  ProblemBox,
+  RunLink,
+  Title,
+  useNow,
+} from "./parts.tsx";
+import { onLink } from "./router.ts";
+import { leavesOf, RunTree } from "./run-tree.tsx";
+import { may } from "./session.ts";
 import { SignalForm } from "./signal-form.tsx";
-import { RunTree } from "./run-tree.tsx";
+import type { Span } from "./time-bar.tsx";
 import type { Explanation, LiveRun, NextStep } from "./types.ts";
 
 export function RunView({ runId }: { runId: string }) {
@@ -16,22 +31,24 @@ export function RunView({ runId }: { runId: string }) {
   const isGone = problem?.status === 404;
   return (
     <main>
+      <nav class="crumbs small" aria-label="Breadcrumb">
+        <a href="." onClick={onLink}>
+          All runs
+        </a>
+      </nav>
       <div class="bar">
-        <Title document={runId}>
-          <span class="id">{runId}</span>
-        </Title>
+        <div class="line">
+          <Title document={runId}>
+            <span class="id">{runId}</span>
+          </Title>
+          {run === undefined ? null : <Badge status={run.interrupted ? "interrupted" : run.status} />}
+        </div>
         <LiveState live={live} />
       </div>
       {problem === undefined ? null : (
         <ProblemBox problem={problem} title={isGone ? "This run does not exist" : "The run cannot be read"} />
       )}
-      {run === undefined ? (
-        problem === undefined ? (
-          <p>Loading…</p>
-        ) : null
-      ) : (
-        <Details run={run} isGone={isGone} />
-      )}
+      {run === undefined ? problem === undefined ? <Loading /> : null : <Details run={run} isGone={isGone} />}
     </main>
   );
 }
@@ -39,44 +56,58 @@ export function RunView({ runId }: { runId: string }) {
 function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const now = useNow();
   const { because, next } = useExplanation(run);
+  const approvals = useKeptApprovals(run.approvals, run.runId);
   const end = run.finishedAtMs ?? now;
   const signals = run.waits.filter(({ kind, isOver }) => kind === "signal" && !isOver);
   return (
     <>
       {isGone ? <p class="hint">The run was deleted. What follows is the last that was seen of it.</p> : null}
-      <div class="line">
-        <Badge status={run.interrupted ? "interrupted" : run.status} />
-        <span>{kindAndName(run)}</span>
-        <span class="muted">
-          started <Ago at={run.createdAtMs} now={now} />
-        </span>
-        <span class="muted">
-          {run.finishedAtMs === null
-            ? duration(end - run.createdAtMs)
-            : `took ${duration(end - run.createdAtMs)}`}
-        </span>
-        <span class="muted">{count(run.calls, "call")}</span>
+      <dl class="facts">
+        <Fact name="Kind">{kindAndName(run)}</Fact>
+        <Fact name="Started">
+          <Ago at={run.createdAtMs} now={now} />
+        </Fact>
+        <Fact name={run.finishedAtMs === null ? "Open for" : "Took"}>{duration(end - run.createdAtMs)}</Fact>
+        <Fact name="Tasks">{progressOf(run)}</Fact>
+        <Fact name="Calls">{run.calls.toLocaleString("en")}</Fact>
         {run.lineage.parent === null ? null : (
-          <span class="muted">
-            fork of <RunLink runId={run.lineage.parent} />
-          </span>
+          <Fact name="Fork of">
+            <RunLink runId={run.lineage.parent} />
+          </Fact>
         )}
-      </div>
-      <section aria-labelledby="why">
+        {Object.keys(run.labels).length === 0 ? null : (
+          <Fact name="Labels">
+            {Object.entries(run.labels).map(([name, value]) => (
+              <a
+                class="label"
+                key={name}
+                href={`?${new URLSearchParams({ label: `${name}=${value}` }).toString()}`}
+                onClick={onLink}
+              >
+                {name}={value}
+              </a>
+            ))}
+          </Fact>
+        )}
+      </dl>
+      <section aria-labelledby="why" class={`callout ${run.interrupted ? "interrupted" : run.status}`}>
         <h2 id="why">Why</h2>
-        {because.map((sentence) => (
-          <p key={sentence}>{sentence}</p>
-        ))}
+        {because
+          // The form of a request below says the same.
+          .filter((sentence) => !run.approvals.some(({ id }) => sentence.includes(id)))
+          .map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
         {run.error?.message === undefined ||
         because.some((one) => one.includes(run.error?.message ?? "")) ? null : (
           <pre class="error">{run.error.message}</pre>
         )}
         {isGone ? null : <Steps run={run} next={next} />}
       </section>
-      {run.approvals.length === 0 ? null : (
+      {approvals.length === 0 ? null : (
         <section aria-labelledby="approvals">
-          <h2 id="approvals">Waiting for approval</h2>
-          {run.approvals.map((approval) => (
+          <h2 id="approvals">{run.approvals.length === 0 ? "Decided just now" : "Waiting for approval"}</h2>
+          {approvals.map((approval) => (
             <ApprovalForm key={approval.id} approval={approval} now={now} showRun={false} />
           ))}
         </section>
@@ -92,12 +123,12 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
       {run.tree.length === 0 ? null : (
         <section aria-labelledby="tasks">
           <h2 id="tasks">Tasks</h2>
-          <RunTree nodes={run.tree} now={now} />
+          <RunTree nodes={run.tree} span={spanOf(run, now)} now={now} />
         </section>
       )}
       <section aria-labelledby="calls">
         <h2 id="calls">Calls</h2>
-        <CallTable run={run} now={now} />
+        <CallTable run={run} span={spanOf(run, now)} now={now} />
       </section>
       {run.lineage.forks.length === 0 ? null : (
         <section aria-labelledby="forks">
@@ -113,6 +144,19 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
       )}
     </>
   );
+}
+
+function progressOf({ tree, tasks }: LiveRun): string {
+  const all = leavesOf(tree);
+  const done = all.filter(({ status }) => status === "finished" || status === "skipped").length;
+  return all.length === 0 ? String(tasks) : `${done} of ${all.length} done`;
+}
+
+/** The time that bars stand for. A run that waits makes no progress, so its waiting would only shorten them. */
+function spanOf(run: LiveRun, now: number): Span {
+  const isActive = run.status === "running" && !run.interrupted;
+  const end = isActive ? now : Math.max(run.finishedAtMs ?? 0, run.updatedAtMs);
+  return { from: run.createdAtMs, to: Math.max(end, run.createdAtMs + 1) };
 }
 
 /** Read again with every change of the run. Until then the summary of the list explains it. */
@@ -159,19 +203,21 @@ function Steps({ run, next }: { run: LiveRun; next: readonly NextStep[] }) {
       setBusy(false);
     }
   };
-  const canCancel = !OVER.has(run.status);
-  const canResume = next.some(({ action }) => action === "resume") || run.interrupted;
+  // What was asked for has happened, or can no longer happen.
+  useEffect(() => setAnswer(undefined), [OVER.has(run.status)]);
+  const canCancel = may("operate") && !OVER.has(run.status);
+  const canResume = may("operate") && (next.some(({ action }) => action === "resume") || run.interrupted);
   const others = next.filter(({ action }) => !WITH_BUTTON.has(action));
   return (
     <>
       <div class="actions">
         {canResume ? (
-          <button type="button" disabled={isBusy} onClick={() => void send("resume")}>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void send("resume")}>
             Resume run
           </button>
         ) : null}
         {canCancel && !isSure ? (
-          <button type="button" class="danger" disabled={isBusy} onClick={() => setSure(true)}>
+          <button type="button" class="danger outline" disabled={isBusy} onClick={() => setSure(true)}>
             Cancel run
           </button>
         ) : null}

@@ -1,22 +1,14 @@
 /** What the server sends: the shapes of the contract, as far as the page reads them. */
 
-export const RUN_STATUSES = [
-  "queued",
-  "running",
-  "waiting-approval",
-  "waiting-timer",
-  "waiting-signal",
-  "finished",
-  "failed",
-  "cancelled",
-] as const;
-export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
+import { RUN_KINDS, RUN_STATES, type RunKind, type RunState } from "../src/store/run-words.ts";
+
+export { RUN_KINDS, RUN_STATES };
 
 export interface RunSummary {
   readonly runId: string;
-  readonly kind: (typeof RUN_KINDS)[number];
+  readonly kind: RunKind;
   readonly name: string;
-  readonly status: (typeof RUN_STATUSES)[number];
+  readonly status: RunState;
   readonly interrupted: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -56,7 +48,9 @@ export interface CallRow {
   readonly key: string;
   readonly attempt: number;
   readonly seq: number;
-  readonly nodeId?: string;
+  readonly nodeId: string;
+  readonly path: string;
+  readonly parentKey: string | null;
   readonly toolName: string;
   readonly status: string;
   readonly startedAtMs: number;
@@ -68,6 +62,7 @@ export interface CallRow {
   readonly approvalId: string | null;
   readonly inputPreview: string | null;
   readonly outputPreview: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 export interface CallPage {
@@ -86,6 +81,7 @@ export interface Approval {
   readonly argsHash: string;
   readonly prompt: string;
   readonly schema: object | null;
+  readonly outputSchema: object | null;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number | null;
   readonly decidedAtMs: number | null;
@@ -151,4 +147,10 @@ export interface CallPart {
   readonly offset: number;
   readonly nextOffset: number | null;
   readonly totalChars: number;
+}
+
+export interface Session {
+  readonly name: string;
+  readonly scopes: readonly ("read" | "decide" | "operate")[];
+  readonly readOnly: boolean;
 }

@@ -88,7 +88,7 @@ Nothing that is logged is requested, or paid for, again. Each order was placed o
 shop.close();
 
 await using server = await serve({ runtime, port: 0 });
-console.log(`\nThe page of this run: ${server.signInUrl} (then open the run "party")`);
+console.log(`\nThe page of this run: ${server.signInUrl}&run=party`);
 if (process.argv.includes("--serve")) {
   console.log("Press Ctrl-C to end.");
   await once(process, "SIGINT");

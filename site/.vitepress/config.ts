@@ -10,7 +10,16 @@ export default defineConfig({
   cleanUrls: true,
   lastUpdated: false,
   // The pages contain no HTML: a stray `<tag>` is text.
-  markdown: { html: false, anchor: { slugify: slugOf } },
+  markdown: {
+    html: false,
+    anchor: { slugify: slugOf },
+    config: (markdown) => {
+      // Vue would evaluate `{{ … }}` in code, which is how JSX writes objects. VitePress marks only whole blocks as verbatim.
+      const render = markdown.renderer.rules.code_inline;
+      markdown.renderer.rules.code_inline = (...args) =>
+        render === undefined ? "" : render(...args).replace("<code", "<code v-pre");
+    },
+  },
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],

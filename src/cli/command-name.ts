@@ -9,6 +9,8 @@ export function commandName(): string {
   // `npm create toolwright` is npm's command "init".
   if (["exec", "init"].includes(process.env["npm_command"] ?? "")) return "npx toolwright";
   const called = process.argv[1] ?? "toolwright";
+  // Started by a script of package.json, or by its path: a shell finds an installed package only through npx.
+  if (called.includes("/node_modules/.bin/")) return "npx toolwright";
   if (!/^main\.[jt]s$/.test(basename(called))) return "toolwright";
   const path = relative(process.cwd(), called);
   return `node ${printedWord(path.startsWith("..") ? called : path)}`;

@@ -135,10 +135,9 @@ async function howToContinue(runtime: Runtime, settled: Approval, store: string)
   if (run?.hasFile === false)
     return ["Continue with the program that started it: run it again. Or resume it here with --file <file>."];
   if (run !== undefined) return [`Continue with:  ${nextCommand(store, "resume", runId)}`];
-  const then = status === "approved" ? "it continues there" : "it reads the denial";
+  const then = status === "approved" ? "it continues with this decision" : "it receives the denial";
   if (runId.startsWith("mcp-")) return [`Make the same call again from the MCP client: ${then}.`];
-  return [
-    `Make the same call again in run ${toTerminalName(runId)}: ${then}.`,
-    `A program: run it again.  A tool's command: the same command again, with --run-id ${printedWord(runId)}`,
-  ];
+  const { kind } = await runtime.describeRun(runId);
+  if (kind === "tool") return [`Run the same command again with --run-id ${printedWord(runId)}: ${then}.`];
+  return [`Run the program again, with the same run id ${toTerminalName(runId)}: ${then}.`];
 }

@@ -1,5 +1,6 @@
 /** Serves a store until a signal arrives. Clients can start and resume the workflows of the config. */
 import { spawn } from "node:child_process";
+import { isToken, TOKEN_RULE } from "../definition/http-checks.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";
@@ -59,10 +60,10 @@ function print(screen: Screen, { url, signInUrl, token }: ToolwrightServer, stor
 /** @throws CliError */
 function tokensOf(token: string | undefined): readonly ServerToken[] | undefined {
   if (token === undefined) return undefined;
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!isToken(token)) {
     throw new CliError(
       "CLI_USAGE",
-      "--token must be ASCII characters without spaces.",
+      `--token ${TOKEN_RULE}.`,
       "Choose another token, or leave --token out for a new one.",
     );
   }

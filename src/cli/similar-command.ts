@@ -5,6 +5,7 @@ import { distance } from "../definition/option-checks.ts";
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   continue: "resume",
   create: "init",
+  dashboard: "serve",
   dev: "up",
   exec: "up",
   history: "calls",
@@ -18,11 +19,13 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   reject: "deny",
   run: "up",
   runs: "ps",
-  serve: "mcp",
+  server: "serve",
   show: "inspect",
   start: "up",
   status: "ps",
   stop: "cancel",
+  ui: "serve",
+  web: "serve",
 };
 
 /** The command that a user of other programs means with a word, or with the name of a file. */

@@ -82,7 +82,7 @@ interface NamedParts {
 export function checkUnknownOptions(options: object, name: unknown, parts: readonly string[]): void {
   named(name, () => {
     refuseForeignNames(options, parts);
-    refuseUnknown(options, [...parts, ...policyNames], "", "a tool");
+    refuseUnknown(options, [...parts, ...policyNames]);
   });
 }
 

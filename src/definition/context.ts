@@ -183,7 +183,9 @@ function checkContext(context: unknown): void {
       if (name in CONTEXT_CHECKS) {
         if (value !== undefined) CONTEXT_CHECKS[name as keyof ToolSettings](value, name);
       } else if (!(name in BASE_CONTEXT_FIELDS)) {
-        const near = LONG_NAMES.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= 2);
+        const near =
+          LONG_NAMES.find((one) => distance(one.toLowerCase(), name.toLowerCase()) <= 2) ??
+          Object.keys(CONTEXT_CHECKS).find((one) => one.toLowerCase() === name.toLowerCase());
         if (near !== undefined) refuseUnknown({ [name]: value }, [near]);
       }
     }

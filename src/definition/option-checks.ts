@@ -74,6 +74,15 @@ export function fields(shape: Readonly<Record<string, Check>>): Check {
   };
 }
 
+/** The same, and these must be there. `undefined` is not a value. */
+export function fieldsWith(required: readonly string[], shape: Readonly<Record<string, Check>>): Check {
+  return (value, field) => {
+    fields(shape)(value, field);
+    const missing = required.find((name) => (value as Record<string, unknown>)[name] === undefined);
+    if (missing !== undefined) throw new Problem(`${field}.${missing}`, "is missing.");
+  };
+}
+
 export const anObject: Check = must(isOptionsObject, "an object");
 
 /** An object of a class, such as a client, which may have no fields. */
@@ -105,20 +114,20 @@ export const storable: Check = (value, field) => {
   }
 };
 
-/** @param whole the function whose options these are; `""` for a tool definition */
-export function refuseUnknown(options: object, known: readonly string[], inside = "", whole = ""): void {
+export function refuseUnknown(options: object, known: readonly string[], inside = ""): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = otherWord(unknown, known) ?? nearestName(unknown, known);
   const of = inside === "" ? "" : ` of "${inside}"`;
-  const rest =
-    near !== undefined
-      ? ` Did you mean "${near}"?`
-      : whole === ""
-        ? ""
-        : ` Known options: ${known.length === 0 ? "none" : known.join(", ")}.`;
+  const rest = suggestion(unknown, known, "Known options");
   const field = inside === "" ? unknown : `${inside}.${unknown}`;
   throw new Problem(field, `unknown option ${JSON.stringify(unknown)}${of}.${rest}`, true);
+}
+
+/** The rest of a refusal: the nearest name, else all of them. @param title of the list */
+export function suggestion(name: string, known: readonly string[], title: string): string {
+  const near = otherWord(name, known) ?? nearestName(name, known);
+  if (near !== undefined) return ` Did you mean "${near}"?`;
+  return ` ${title}: ${known.length === 0 ? "none" : known.join(", ")}.`;
 }
 
 /** Words that other libraries use for our options, where no typo leads to ours. */
@@ -270,11 +279,17 @@ export function isToolSource(value: unknown): value is object {
   return Array.isArray(value) || isOptionsObject(value);
 }
 
+/** Part of a query. PostgreSQL refuses some texts, and both stores must answer alike. */
+export const aStorableText: Check = (value, field) => {
+  aText(value, field);
+  if (!isStorableText(value as string))
+    throw new Problem(field, "must not contain U+0000 or a lone surrogate.");
+};
+
 /** An id that every store accepts. */
 export const anId: Check = (value, field) => {
   aFullText(value, field);
-  if (!isStorableText(value as string))
-    throw new Problem(field, "must not contain U+0000 or a lone surrogate.");
+  aStorableText(value, field);
   if (isTooLongForId(value as string))
     throw new Problem(field, `must be at most ${LONGEST_ID_BYTES} bytes long.`);
 };

@@ -42,12 +42,12 @@ export function checkOptions(table: OptionTable, given: unknown): void {
 }
 
 /** For a caller that makes its own error. @throws Problem */
-export function checkAgainst({ surface, checks, required, example }: OptionTable, given: unknown): void {
+export function checkAgainst({ checks, required, example }: OptionTable, given: unknown): void {
   if (!isOptionsObject(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
   }
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(checks, name)) refuseUnknown(given, Object.keys(checks), "", surface);
+    if (!Object.hasOwn(checks, name)) refuseUnknown(given, Object.keys(checks));
   }
   refuseInherited(given, Object.keys(checks));
   for (const name in checks) {

@@ -1,5 +1,6 @@
 /** The public form of an approval request: decoded, without the columns that only the store needs. */
-import type { ApprovalKind, ApprovalRow, ApprovalStatus } from "../store/tables/approvals.ts";
+import type { ApprovalStatus } from "../store/run-words.ts";
+import type { ApprovalKind, ApprovalRow } from "../store/tables/approvals.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { decode } from "../util/encode.ts";
 import { decodeContract } from "./approvals/contract.ts";

@@ -56,7 +56,7 @@ export const warnOutsideRuns: Policy = (call, next) => {
     warned.add(spec.name);
     console.warn(
       `toolwright: tool "${toTerminalLine(spec.name)}" is a non-idempotent side effect and was called outside any run: ` +
-        "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run(task, work).",
+        "the call is not logged, and a crash or a retry repeats it. Use runtime.call(tool, args), or call it inside runtime.run({ runId }, work).",
     );
   }
   return next(call);

@@ -3,11 +3,11 @@
  * from elsewhere. Listeners observe: nothing depends on them. `onProgress` and `onEvent` receive parts of this stream.
  */
 import type { ErrorCode, OwnErrorCode } from "../errors.ts";
-import type { RunKind } from "../store/tables/runs.ts";
+import type { RunKind } from "../store/run-words.ts";
 import type { CallOfTask } from "../store/tables/earlier-calls.ts";
 import type { ApprovalResolution } from "./approvals/decision.ts";
 
-export type { RunKind } from "../store/tables/runs.ts";
+export type { RunKind } from "../store/run-words.ts";
 
 /** What every event says: when it happened, in which run, and where in the run. */
 export interface EventEnvelope {

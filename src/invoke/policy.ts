@@ -1,5 +1,6 @@
 /** A stage of the pipeline. It returns a result itself, or calls the next stage and handles the result of that. */
-import { ToolwrightError } from "../errors.ts";
+import type { ToolwrightError } from "../errors.ts";
+import { abortError } from "./abort-error.ts";
 import type { Call } from "./call.ts";
 import type { Result } from "./outcome.ts";
 
@@ -51,11 +52,7 @@ export function refuse(error: ToolwrightError): Result {
   return { kind: "error", error };
 }
 
-export function aborted(signal: AbortSignal | undefined): Result {
-  const reason: unknown = signal?.reason;
-  const message = reason instanceof Error && reason.message !== "" ? reason.message : "the run was aborted";
-  return {
-    kind: "cut",
-    error: new ToolwrightError("TOOL_ABORTED", `The call was cancelled: ${message}.`, { cause: reason }),
-  };
+/** @param elapsedMs of the try that was running */
+export function aborted(call: Call, elapsedMs?: number): Result {
+  return { kind: "cut", error: abortError(call, elapsedMs === undefined ? {} : { elapsedMs }) };
 }

@@ -1,10 +1,11 @@
 /** Hidden values are removed from texts in every common encoding. */
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { createScrubber } from "./scrub.ts";
 
 const spec = { redactInput: ["key"], redactOutput: ["token"] } as unknown as ToolSpec;
-const secret = 'p4ss "wörd"/&+';
+const secret = `p4ss "wörd"/&+'\\<!`;
 const scrub = createScrubber({ spec, args: { key: secret, city: "Vienna" }, input: { key: secret } });
 
 describe("a secret is removed", () => {
@@ -17,12 +18,44 @@ describe("a secret is removed", () => {
     ["in base64", Buffer.from(secret).toString("base64")],
     ["in base64url", Buffer.from(secret).toString("base64url")],
     ["in the base64 of a longer text", Buffer.from(`u:${secret}:x`).toString("base64")],
+    ["in a form", new URLSearchParams({ key: secret }).toString()],
+    ["in JSON of PHP", JSON.stringify(secret).replaceAll("/", String.raw`\/`)],
+    ["in JSON of Python", JSON.stringify(secret).replaceAll("ö", String.raw`\u00F6`)],
+    ["in a dump of Node", inspect({ key: secret })],
+    [
+      "in HTML",
+      secret
+        .replaceAll("&", "&amp;")
+        .replaceAll("<", "&lt;")
+        .replaceAll('"', "&quot;")
+        .replaceAll("'", "&#39;"),
+    ],
+    ["in a shell", `'${secret.replaceAll("'", String.raw`'\''`)}'`],
+    ["with decomposed letters", secret.normalize("NFD")],
+    ["as single bytes", Buffer.from(secret).toString("latin1")],
     ["in hex", Buffer.from(secret).toString("hex")],
   ])("%s", (_name, text) => {
     const scrubbed = scrub(`failed: ${text}!`);
     expect(scrubbed).toContain("[redacted]");
     expect(scrubbed).not.toContain(text);
+    expect(scrubbed).not.toMatch(/p4ss/i);
   });
+
+  const key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBKcwggSjAgEAAoIBAQDBj0\n-----END KEY-----\n";
+  test.each<[string, string]>([
+    ["without the line break at its end", key.trimEnd()],
+    ["with other line breaks", key.replaceAll("\n", "\r\n")],
+    ["by one of its lines", key.split("\n")[1] ?? ""],
+    ["in a dump of its lines", inspect({ key })],
+  ])("%s", (_name, text) => {
+    expect(createScrubber({ spec, args: { key }, input: {} })(`bad: ${text}!`)).not.toMatch(/MIIE|BKcw/);
+  });
+});
+
+test("a content of many lines is removed as a whole, in bounded time and memory", () => {
+  const content = Array.from({ length: 20_000 }, (_, line) => `line "${line}" of the content`).join("\n");
+  const scrubbed = createScrubber({ spec, args: { key: content }, input: {} })(`bad: ${content}!`);
+  expect(scrubbed).toBe("bad: [redacted]!");
 });
 
 test("other values stay", () => {

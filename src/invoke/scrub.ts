@@ -23,9 +23,31 @@ export function createScrubber(values: HiddenValues): Scrub {
   if (secrets.size === 0) return asIs;
   const spellings = new Set([...secrets].flatMap(spellingsOf));
   const longestFirst = [...spellings].sort((one, other) => other.length - one.length);
+  const long = longestFirst.filter(({ length }) => length > LONGEST_IN_PATTERN);
   // Services may change the case of values that they echo.
-  const pattern = new RegExp(longestFirst.map(escaped).join("|"), "gi");
-  return (text) => text.replaceAll(pattern, "[redacted]");
+  const patterns = inGroups(longestFirst.slice(long.length)).map(
+    (group) => new RegExp(group.map(escaped).join("|"), "gi"),
+  );
+  return (text) =>
+    [...long, ...patterns].reduce<string>((clean, each) => clean.replaceAll(each, "[redacted]"), text);
+}
+
+/** A pattern that is too large for V8 throws an error, which would contain the secret. */
+const LONGEST_IN_PATTERN = 1_024;
+const LARGEST_PATTERN = 32_768;
+
+function inGroups(spellings: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let size = Infinity;
+  for (const spelling of spellings) {
+    if (size + spelling.length > LARGEST_PATTERN) {
+      groups.push([]);
+      size = 0;
+    }
+    groups.at(-1)?.push(spelling);
+    size += spelling.length;
+  }
+  return groups;
 }
 
 function escaped(text: string): string {
@@ -91,21 +113,69 @@ function partsOf(value: object): unknown[] {
   }
 }
 
-/** The secret as it is, escaped once and twice as JSON, and encoded as in URLs and headers. */
+/** Shorter lines of a secret, such as the ends of a key, are parts of many texts. */
+const SHORTEST_LINE = 8;
+
+/** Longer values are contents rather than keys: their lines are ordinary text. */
+const LONGEST_KEY = 8_192;
+
+/** Services trim the secrets that they echo, and quote single lines of them. */
 function spellingsOf(secret: string): string[] {
-  const once = JSON.stringify(secret).slice(1, -1);
-  const bytes = Buffer.from(secret);
-  const url = encodeURIComponent(secret.toWellFormed());
+  if (secret.length > LONGEST_KEY) return spellingsOfPart(secret, COMMON_QUOTES);
+  const lines = secret.split(/[\r\n]+/).filter((line) => line.length >= SHORTEST_LINE);
+  const parts = [secret.trim(), ...lines].filter((part) => part.length >= SHORTEST_SECRET);
+  return [...new Set([secret, ...parts])].flatMap((part) => spellingsOfPart(part, QUOTES));
+}
+
+/** The text as it is, as other programs quote it, and encoded as in URLs and headers. */
+function spellingsOfPart(part: string, quotes: typeof QUOTES): string[] {
+  const bytes = Buffer.from(part);
+  // Letters with accents have several forms, and some programs print the bytes of UTF-8 one by one.
+  const composed = new Set([part, part.normalize("NFC"), part.normalize("NFD"), bytes.toString("latin1")]);
+  const quoted = [...composed].flatMap((text) => quotes.map((quote) => quote(text)));
   return [
-    secret,
-    once,
-    JSON.stringify(once).slice(1, -1),
-    url,
-    url.replaceAll("%20", "+"),
-    encodeURI(secret.toWellFormed()),
+    ...quoted,
+    ...quoted.map((text) => JSON.stringify(text).slice(1, -1)),
+    encodeURI(part.toWellFormed()),
     // Base64 encodes three bytes as four letters: the letters of a shorter secret depend on its neighbours.
     ...(bytes.length < SHORTEST_UNNAMED ? [] : [...base64Spellings(bytes), bytes.toString("hex")]),
   ];
+}
+
+const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+const asHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+type Quote = (text: string) => string;
+const COMMON_QUOTES: readonly Quote[] = [
+  (text) => text,
+  asJson,
+  (text) => encodeURIComponent(text.toWellFormed()),
+];
+/** As other programs escape a text. Each applies to all of it. */
+const QUOTES: readonly Quote[] = [
+  ...COMMON_QUOTES,
+  // PHP, and Python.
+  (text) => asJson(text).replaceAll("/", String.raw`\/`),
+  (text) => asJson(text).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${hexOf(unit, 4)}`),
+  // Literals of other languages: with the quotes around them, or without.
+  (text) => asJson(text).replaceAll(String.raw`\"`, '"'),
+  (text) =>
+    asJson(text)
+      .replaceAll(String.raw`\"`, '"')
+      .replaceAll("'", String.raw`\'`),
+  asHtml,
+  (text) => asHtml(text).replaceAll("'", "&#39;"),
+  (text) => asHtml(text).replaceAll("'", "&#x27;"),
+  (text) => asHtml(text).replaceAll("'", "&apos;"),
+  (text) => text.replaceAll("'", String.raw`'\''`),
+  (text) => encodeURIComponent(text.toWellFormed()).replaceAll("%20", "+"),
+  // Forms, and RFC 3986.
+  (text) => new URLSearchParams([["", text]]).toString().slice(1),
+  (text) => encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (mark) => `%${hexOf(mark, 2)}`),
+];
+
+function hexOf(unit: string, digits: number): string {
+  return unit.charCodeAt(0).toString(16).padStart(digits, "0");
 }
 
 /** Inside a longer text the letters depend on the offset, and those at the ends on the neighbours. */

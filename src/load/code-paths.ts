@@ -42,6 +42,11 @@ export function refusePlanted(name: string): void {
   }
 }
 
+/** Whether a tool that can change files may have run in this process. */
+export function mayHaveChanged(): boolean {
+  return found !== undefined;
+}
+
 export class PlantedPackage extends Error {
   constructor(name: string) {
     super(

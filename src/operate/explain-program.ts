@@ -1,7 +1,5 @@
 /** Explains a run that is no workflow: of an agent, a program or a single call. Its own process or command resumes it. */
-import { howItEnded } from "../invoke/journal/describe-interrupted.ts";
 import type { Store } from "../store/store.ts";
-import { readCallLog } from "../store/tables/call-log.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
@@ -9,13 +7,13 @@ import { readApprovals } from "../runtime/approvals.ts";
 import type { KnownRun } from "./describe-run.ts";
 import { errorOf } from "./described-error.ts";
 import type { ExplainedSteps } from "./explain-run.ts";
-import { denial, describeCall, pendingRequest } from "./explain-workflow.ts";
+import { denial, pendingRequest } from "./explain-workflow.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
-import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
+import { describeOpenCalls } from "./open-calls.ts";
+import { describeOwner, readLivingOwner } from "./run-owner.ts";
 
 const MOST_REQUESTS = 20;
-const MOST_CALLS = 20;
 const LONGEST_ERROR = 1_000;
 
 export async function explainProgram(store: Store, { row, summary }: KnownRun): Promise<ExplainedSteps> {
@@ -35,7 +33,12 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
       const hint = error === null || error.hint === "" ? [] : [toShortText(error.hint, LONGEST_ERROR)];
       return {
         status,
-        because: [`${name} failed: ${reason}`, ...hint, ...(await openCalls(store, runId)), againBy(summary)],
+        because: [
+          `${name} failed: ${reason}`,
+          ...hint,
+          ...(await describeOpenCalls(store, runId)),
+          againBy(summary),
+        ],
         next: [calls],
       };
     }
@@ -59,7 +62,11 @@ async function explainRunning(store: Store, { row, summary }: KnownRun, name: st
     ? `${name} was interrupted: its process ended before the run did.`
     : `${name} is running${owner === undefined ? "" : ` in ${describeOwner(owner)}`}.`;
   return {
-    because: [because, ...(await openCalls(store, runId)), ...(interrupted ? [againBy(summary)] : [])],
+    because: [
+      because,
+      ...(await describeOpenCalls(store, runId)),
+      ...(interrupted ? [againBy(summary)] : []),
+    ],
     next: [nextStep("inspect", runId), ...(interrupted ? [nextStep("cancel", runId)] : [])],
   };
 }
@@ -89,19 +96,6 @@ async function explainWaiting(store: Store, summary: KnownRun["summary"], name: 
     ],
     next: [...steps, ...(hidden > 0 ? [nextStep("approvals", undefined, ["--run", runId])] : [])],
   };
-}
-
-/** Calls in progress, and those whose outcome is unknown. */
-async function openCalls(store: Store, runId: string): Promise<string[]> {
-  const isAlive = livenessIn(store);
-  const started = await readCallLog(store, { runId, status: "started", limit: MOST_CALLS }, isAlive);
-  const unknown = await readCallLog(store, { runId, status: "unknown", limit: MOST_CALLS }, isAlive);
-  return [
-    ...started.map((call) => `It is running a call of ${describeCall(call)}.`),
-    ...unknown.map(
-      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
-    ),
-  ];
 }
 
 function nameOf({ kind, name }: KnownRun["summary"]): string {

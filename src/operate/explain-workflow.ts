@@ -1,23 +1,22 @@
 /** Explains the status of a workflow run, and which steps an operator can take. States only what the store holds. */
 import type { Approval } from "../invoke/approval.ts";
-import { howItEnded } from "../invoke/journal/describe-interrupted.ts";
 import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";
-import { type LoggedCall, readCallLog } from "../store/tables/call-log.ts";
+import { readCallLog } from "../store/tables/call-log.ts";
 import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
-import { readTasks, type TaskRow } from "../store/tables/tasks.ts";
+import { readTaskHeads, type TaskHead } from "../store/tables/tasks.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
 import { toAge, toDuration, toShortText } from "../terminal/readable.ts";
-import { toShownStored } from "../util/truncate.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";
 import { errorOf } from "./described-error.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
+import { describeCall, describeOpenCalls } from "./open-calls.ts";
 import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
@@ -32,6 +31,7 @@ const LONGEST_ERROR = 1_000;
 
 /** A run may wait for thousands of decisions: `toolwright approvals` lists them all. */
 const MOST_REQUESTS = 20;
+const MOST_FAILURES = 20;
 
 export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promise<Explanation> {
   const explanation = await explainStatus(store, run);
@@ -132,7 +132,7 @@ async function explainFailed(store: Store, run: WorkflowRunRow, name: string): P
   const error = errorOf(run.errorJson);
   const isInvalid = error?.code === "WORKFLOW_INVALID";
   const reason = toShortText(error?.message ?? "no reason was recorded", LONGEST_ERROR);
-  const tasks = (await store.read(() => readTasks(runId))).filter((task) => task.status === "failed");
+  const tasks = (await store.read(() => readTaskHeads(runId))).filter((task) => task.status === "failed");
   const lasting = tasks.flatMap(lastingFailure);
   const calls = nextStep("calls", runId);
   return {
@@ -190,9 +190,10 @@ export function pendingRequest({
   args,
   requestedAtMs,
 }: Approval): string {
+  const asked = `${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+  if (kind === "task") return `Task "${nodeId}" asks: ${asked}`;
   const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
-  const shown = args === undefined || args === null ? "" : ` with ${toShortText(args)}`;
-  return `Task "${nodeId}": ${what}${shown}: ${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+  return `Task "${nodeId}": ${what} with ${toShortText(args)}: ${asked}`;
 }
 
 export function denial({ id, nodeId, toolName, kind, comment }: Approval): string {
@@ -202,7 +203,7 @@ export function denial({ id, nodeId, toolName, kind, comment }: Approval): strin
 }
 
 /** Failures that a resume would only repeat. */
-function lastingFailure(task: TaskRow): string[] {
+function lastingFailure(task: TaskHead): string[] {
   const error = errorOf(task.errorJson);
   if (error?.code === "TOOL_APPROVAL_DENIED")
     return [`The denial stands: a resume of task ${nameOf(task)} gets it again. Start a new run instead.`];
@@ -212,41 +213,34 @@ function lastingFailure(task: TaskRow): string[] {
   return [];
 }
 
-async function failures(store: Store, runId: string, failed: readonly TaskRow[]): Promise<string[]> {
-  const calls = await readCallLog(store, { runId }, livenessIn(store));
-  return failed.flatMap((task) => {
+async function failures(store: Store, runId: string, failed: readonly TaskHead[]): Promise<string[]> {
+  const sentences: string[] = [];
+  for (const task of failed.slice(-MOST_FAILURES)) {
     const error = errorOf(task.errorJson);
-    const last = calls.findLast((call) => call.nodeId === task.nodeId && call.status === "error");
+    const { nodeId } = task;
+    const calls = await readCallLog(store, { runId, nodeId, status: "error" }, livenessIn(store));
+    const last = calls.at(-1);
     const hint = error === null || error.hint === "" ? "" : ` ${toShortText(error.hint, LONGEST_ERROR)}`;
-    return [
+    sentences.push(
       `Task ${nameOf(task)} failed in attempt ${task.attempt}: ${toShortText(error?.message ?? "", LONGEST_ERROR)} [${error?.code ?? ""}].${hint}`,
       ...(last === undefined ? [] : [`Its last failed call was ${describeCall(last)}.`]),
-    ];
-  });
+    );
+  }
+  const hidden = failed.length - MOST_FAILURES;
+  return hidden > 0 ? [...sentences, `${hidden} more tasks failed before.`] : sentences;
 }
 
 async function unfinishedWork(store: Store, runId: string): Promise<string[]> {
-  const tasks = await store.read(() => readTasks(runId));
-  const calls = await readCallLog(store, { runId }, livenessIn(store));
+  const tasks = await store.read(() => readTaskHeads(runId));
   const done = tasks.filter((task) => task.status === "finished" || task.status === "skipped").length;
   const open = tasks.filter((task) => task.status === "running" || task.status === "waiting").map(nameOf);
-  const started = calls.filter((call) => call.status === "started");
-  const unknown = calls.filter((call) => call.status === "unknown");
   return [
     `${done} ${done === 1 ? "task is" : "tasks are"} done${open.length === 0 ? "" : `; open: ${open.join(", ")}`}.`,
-    ...started.map((call) => `It is running a call of ${describeCall(call)}.`),
-    ...unknown.map(
-      (call) => `The outcome of its call of ${describeCall(call)} is unknown: it ${howItEnded(call)}.`,
-    ),
+    ...(await describeOpenCalls(store, runId)),
   ];
 }
 
-function nameOf({ nodeId, path }: TaskRow): string {
+function nameOf({ nodeId, path }: TaskHead): string {
   const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
   return passes.every((pass) => pass === 1) ? `"${nodeId}"` : `"${nodeId}" (pass ${passes.join(".")})`;
-}
-
-export function describeCall({ toolName, nodeId, inputJson }: LoggedCall): string {
-  const input = inputJson === null ? "nothing" : toShownStored(inputJson);
-  return `"${toolName}" in task "${nodeId}" with ${toShortText(input, 80)}`;
 }

@@ -1,10 +1,10 @@
 /** Lists runs of every kind, newest first, page by page. */
-import { aBoolean, aText, type Check, must, oneOf } from "../definition/option-checks.ts";
+import { aBoolean, aStorableText, type Check, must, oneOf } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { listRunRows, type RunCursor, type RunPageFilter } from "../store/tables/run-pages.ts";
-import { readRunRow, RUN_KINDS, RUN_STATES, type RunRow } from "../store/tables/runs.ts";
+import { readRunRow, type RunRow } from "../store/tables/runs.ts";
 import {
   countRuns as selectCounts,
   readTaskProgress,
@@ -13,25 +13,28 @@ import {
 import type { RunFilter, RunPage, RunError, RunStatus, RunSummary } from "../runtime/runs.ts";
 import { errorOf } from "./described-error.ts";
 import { readLivingOwner } from "./run-owner.ts";
+import { MOST_RUNS, RUN_KINDS, RUN_STATES } from "./run-status.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
 
-export const MOST_RUNS = 200;
 const DEFAULT_RUNS = 50;
 const LABEL = /^([^=]+)=(.*)$/s;
 
-const aLabel: Check = must(
-  (value) => typeof value === "string" && LABEL.test(value),
-  "a label in the form key=value",
-);
+const aLabel: Check = (value, field) => {
+  must((given) => typeof given === "string" && LABEL.test(given), "a label in the form key=value")(
+    value,
+    field,
+  );
+  aStorableText(value, field);
+};
 
 export const RUN_FILTER: OptionTable = optionTable<RunFilter>("runtime.runs", {
   status: oneOf(...RUN_STATES, "interrupted"),
   interrupted: aBoolean,
   kind: oneOf(...RUN_KINDS),
-  workflow: aText,
+  workflow: aStorableText,
   label: aLabel,
-  q: aText,
-  before: aText,
+  q: aStorableText,
+  before: aStorableText,
   limit: must(
     (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_RUNS,
     `a whole number from 1 to ${MOST_RUNS}`,
@@ -42,6 +45,12 @@ export const RUN_FILTER: OptionTable = optionTable<RunFilter>("runtime.runs", {
 export async function listRuns(store: Store, filter: RunFilter = {}): Promise<RunPage> {
   checkOptions(RUN_FILTER, filter);
   const { status: shown, kind, workflow, label, q, limit = DEFAULT_RUNS } = filter;
+  if (shown === "interrupted" && filter.interrupted === false)
+    throw new ToolwrightError(
+      "TOOL_OPTION_INVALID",
+      'runtime.runs: interrupted: false cannot be combined with status "interrupted": no run is both.',
+      { details: { option: "interrupted" } },
+    );
   const interrupted = shown === "interrupted" ? true : filter.interrupted;
   // Only the liveness of each owner tells interrupted runs apart.
   const status = shown === "interrupted" || interrupted === true ? "running" : shown;

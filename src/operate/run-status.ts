@@ -2,6 +2,10 @@
 import type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
 export type { RunStatus, ShownStatus } from "../runtime/runs.ts";
+export { APPROVAL_STATUSES, RUN_KINDS, RUN_STATES, type RunKind } from "../store/run-words.ts";
+
+/** The longest page of runs. */
+export const MOST_RUNS = 200;
 
 export function shownStatus(run: { readonly status: RunStatus; readonly interrupted: boolean }): ShownStatus {
   return run.interrupted ? "interrupted" : run.status;

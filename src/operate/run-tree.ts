@@ -29,12 +29,15 @@ export async function readRunTree(
   return new TreeBuilder(run, [...tasks, ...tasksAtWork(tasks, scopes, inLoops)]).build(nodes);
 }
 
+/** `null`: it has started, and has made no call yet. */
+type TaskAtWork = Omit<TaskHead, "startedAtMs"> & { readonly startedAtMs: number | null };
+
 /** A task that runs a function is stored when it ends. Until then, its open scope shows that it has started. */
 function tasksAtWork(
   tasks: readonly TaskHead[],
   scopes: readonly RootScope[],
   inLoops: ReadonlySet<string>,
-): TaskHead[] {
+): TaskAtWork[] {
   const stored = new Set(tasks.map(({ nodeId, path }) => `${path === "" ? "0" : path} ${nodeId}`));
   return scopes
     .filter(({ nodeId, path, ownerId }) => ownerId !== null && !stored.has(`${path} ${nodeId}`))
@@ -46,18 +49,18 @@ function tasksAtWork(
       attempt,
       status: "running",
       errorJson: null,
-      startedAtMs: startedAtMs ?? 0,
+      startedAtMs,
       finishedAtMs: null,
     }));
 }
 
 class TreeBuilder {
   readonly #run: Pick<RunSummary, "status" | "interrupted">;
-  readonly #rows = new Map<string, TaskHead>();
+  readonly #rows = new Map<string, TaskAtWork>();
   readonly #shown = new Set<string>();
   readonly #groups = new Map<string, number>();
 
-  constructor(run: Pick<RunSummary, "status" | "interrupted">, tasks: readonly TaskHead[]) {
+  constructor(run: Pick<RunSummary, "status" | "interrupted">, tasks: readonly TaskAtWork[]) {
     this.#run = run;
     for (const task of tasks) this.#rows.set(`${task.path} ${task.nodeId}`, task);
   }
@@ -112,7 +115,7 @@ class TreeBuilder {
     return [...found].sort((one, other) => one - other).slice(-MOST_PASSES);
   }
 
-  #task(task: TaskHead): RunNode {
+  #task(task: TaskAtWork): RunNode {
     const isInterrupted = task.status === "running" && this.#run.interrupted;
     return {
       nodeId: task.nodeId,

@@ -7,6 +7,7 @@ import {
   aRunId,
   anInteger,
   aSignal,
+  aStorableText,
   aText,
   type Check,
   fields,
@@ -18,7 +19,8 @@ import {
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { type ApprovalDecision, DECISION_CHECKS } from "../invoke/approvals/decision.ts";
-import { APPROVAL_STATUSES, type ApprovalFilter } from "../store/tables/approvals.ts";
+import { APPROVAL_STATUSES } from "../store/run-words.ts";
+import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import type { CallFilter } from "../store/tables/call-log.ts";
 import { CALL_STATUSES } from "../store/tables/calls.ts";
 import type { GcOptions } from "./collect-garbage.ts";
@@ -88,15 +90,15 @@ export const GC_OPTIONS: OptionTable = optionTable<GcOptions>("runtime.gc", {
 });
 
 export const CALLS_FILTER: OptionTable = optionTable<CallFilter>("runtime.calls", {
-  runId: aText,
-  nodeId: aText,
-  toolName: aText,
+  runId: aStorableText,
+  nodeId: aStorableText,
+  toolName: aStorableText,
   status: oneOf(...CALL_STATUSES),
   limit: anInteger(0),
 });
 
 export const APPROVALS_FILTER: OptionTable = optionTable<ApprovalFilter>("runtime.approvals", {
-  runId: aText,
+  runId: aStorableText,
   status: oneOf(...APPROVAL_STATUSES),
   limit: anInteger(0),
 });

@@ -1,6 +1,7 @@
 /** What a runtime reports about runs of every kind. The functions that read it are in src/operate. */
 import type { CallStatus } from "../store/tables/calls.ts";
-import type { Labels, RunKind, RunState } from "../store/tables/runs.ts";
+import type { RunKind, RunState } from "../store/run-words.ts";
+import type { Labels } from "../store/tables/runs.ts";
 
 export type RunStatus = RunState;
 

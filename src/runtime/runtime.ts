@@ -13,7 +13,8 @@ import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { Schedules } from "./schedules.ts";
 import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
-import type { Labels, RunKind } from "../store/tables/runs.ts";
+import type { RunKind } from "../store/run-words.ts";
+import type { Labels } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 
 export interface TaskIdentity {

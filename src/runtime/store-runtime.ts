@@ -202,8 +202,11 @@ export class StoreRuntime {
       if (isOver && opened === undefined) throw taskOver(identityOf(task));
       return (opened ??= this.#scopes.open(task, { kind: "workflow", guard: options.guard }));
     };
+    // An open scope shows operators that the task runs. Quick tasks do not pay for it.
+    const timer = setTimeout(() => void open().owned.catch(() => undefined), SLOW_TASK_MS).unref();
     const closing = (): OpenedScope | undefined => {
       isOver = true;
+      clearTimeout(timer);
       return opened;
     };
     return this.#runIn(task.runId, open, work, { opened: closing });
@@ -360,8 +363,10 @@ function errorJsonOf(thrown: Error): string {
   return encodeCleanError(wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { hint: "" }));
 }
 
+const SLOW_TASK_MS = 100;
+
 export interface TaskScopeOptions {
-  /** Opens the scope at the first call of a tool, not before. */
+  /** Opens the scope at the first call of a tool, or when the task turns out to be slow. */
   readonly isLazy: boolean;
   /** Throws if this process can no longer write to the run. */
   readonly guard: () => Transaction<void>;

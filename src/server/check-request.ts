@@ -34,7 +34,7 @@ const SAFE_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 /** Programs send neither header. Browsers send both with every write. @throws HttpError */
 export function checkOrigin({ headers }: Request, host: string, { origins }: RequestRules): void {
   const origin = headers.get("origin");
-  const isListed = origin !== null && origin !== "null" && origins.includes(origin);
+  const isListed = origin !== null && origin !== "null" && origins.includes(origin.toLowerCase());
   if (isListed) return;
   if (origin !== null && originHost(origin) !== host) throw refused(`The origin ${shown(origin)}`);
   const site = headers.get("sec-fetch-site");

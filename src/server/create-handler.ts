@@ -5,6 +5,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { escapeUnsafe, escapeUnsafeInJson } from "../terminal/escape-unsafe.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { Backend } from "./backend.ts";
 import { checkHost, checkOrigin, LOOPBACK_HOSTS, type RequestRules } from "./check-request.ts";
@@ -68,7 +69,7 @@ export function handlerWith(
     services: { backend, workflows, streams, tokens, readOnly },
     rules: {
       hosts: (options.allowedHosts ?? LOOPBACK_HOSTS).map((host) => host.toLowerCase()),
-      origins: options.allowedOrigins ?? [],
+      origins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),
     },
     files: new StaticFiles(basePath),
     basePath,
@@ -148,7 +149,16 @@ async function respondToApi(
   };
   const result = await route.operate(input as never);
   if (result instanceof Response) return result;
-  return Response.json(result, { status: route.status, headers: NOT_STORED });
+  return json(result, { status: route.status, headers: NOT_STORED });
+}
+
+/** Safe on a terminal too, where `curl` prints it. */
+function json(
+  value: unknown,
+  { headers, ...more }: { status: number; headers: Record<string, string> },
+): Response {
+  const body = escapeUnsafeInJson(JSON.stringify(value));
+  return new Response(body, { ...more, headers: { ...headers, "content-type": "application/json" } });
 }
 
 /**
@@ -194,11 +204,10 @@ function toErrorResponse({ basePath }: App, error: unknown, request: Request): R
     console.error(`toolwright: server: ${toTerminalLine(messageOf(error))}`);
   const { pathname } = new URL(request.url);
   const isPage = pathname.startsWith(basePath) && !isApi(pathname.slice(basePath.length));
-  if (!isPage || !acceptsHtml(request))
-    return Response.json(body, { status, headers: { ...headers, ...NOT_STORED } });
+  if (!isPage || !acceptsHtml(request)) return json(body, { status, headers: { ...headers, ...NOT_STORED } });
   const { message, hint } = body.error;
   // Plain text: nothing in it can be markup.
-  return new Response(`${message}\n${hint}\n`, {
+  return new Response(escapeUnsafe(`${message}\n${hint}\n`), {
     status,
     headers: { ...headers, ...NOT_STORED, "content-type": "text/plain; charset=utf-8" },
   });

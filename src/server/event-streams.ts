@@ -4,6 +4,7 @@
  * at all is dropped.
  */
 import { HttpError, toErrorAnswer } from "./http-error.ts";
+import { escapeUnsafeInJson } from "../terminal/escape-unsafe.ts";
 import { NOT_STORED } from "./security-headers.ts";
 
 /** What a stream shows: the list of runs, or one run. */
@@ -241,7 +242,7 @@ function send(stream: Stream, text: string): void {
 
 /** JSON has no line breaks, so the data is one line. */
 function toEvent(name: string, data: unknown): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `event: ${name}\ndata: ${escapeUnsafeInJson(JSON.stringify(data))}\n\n`;
 }
 
 function pause(ms: number): Promise<void> {

@@ -93,11 +93,19 @@ export function toErrorAnswer(error: unknown, isRead = false): ErrorAnswer {
   const status = ToolwrightError.is(error) ? STATUS_OF[error.code] : undefined;
   if (!ToolwrightError.is(error) || status === undefined) return UNEXPECTED;
   if (isRead && error.code === "TOOL_OPTION_INVALID")
-    return toErrorAnswer(new HttpError("HTTP_BAD_REQUEST", error.message, error.hint));
+    return toErrorAnswer(new HttpError("HTTP_BAD_REQUEST", withoutSurface(error.message), FIX_QUERY));
   const { code, message, hint, details } = error;
   const more = status === 409 && Object.keys(details).length > 0 ? { details } : {};
   const headers: Record<string, string> = status === 503 ? { "retry-after": "1" } : {};
   return { status, body: { error: { code, message, hint, ...more } }, headers };
+}
+
+/** Of every refused query. */
+export const FIX_QUERY = "Correct the named query parameter.";
+
+/** A client does not know the method of the runtime that refused its query. */
+function withoutSurface(message: string): string {
+  return message.replace(/^(?:runtime\.\w+: |Option )/, "The query is not valid: ");
 }
 
 /** The message of an unexpected error may hold anything, so it is logged and not sent. */

@@ -1,12 +1,16 @@
 /** The options of `serve` and `createHandler`, and their checks. */
+import { aHostName, aListenAddress, anOrigin, aPort, aToken } from "../definition/http-checks.ts";
 import {
   aBoolean,
   aFullText,
+  aFunction,
   aRuntime,
   aStore,
   type Check,
   describe,
   fields,
+  fieldsWith,
+  isOptionsObject,
   listOf,
   must,
   oneOf,
@@ -17,8 +21,9 @@ import { asOptionError, checkOptions, optionTable, type OptionTable } from "../d
 import type { StoreOption } from "../operate/store-address.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isWorkflowDefinition } from "../workflow/create-smithers.ts";
+import { RUN_WORKFLOW_OPTIONS } from "../workflow/run-options.ts";
 import { createToken, OPERATOR, SCOPES, type ServerToken } from "./tokens.ts";
-import type { ServedWorkflows } from "./workflow-runs.ts";
+import type { ServedWorkflows, WorkflowSource } from "./workflow-runs.ts";
 
 export interface HandlerOptions {
   /** A SQLite file, a postgres:// address or an open store. Pass either this or `runtime`. */
@@ -50,28 +55,11 @@ export interface ServeOptions extends Omit<HandlerOptions, "basePath"> {
 export const DEFAULT_PORT = 4_983;
 export const TOKEN_VARIABLE = "TOOLWRIGHT_TOKEN";
 
-/** A header cannot carry other characters unchanged, so no client could authenticate. */
-const aToken: Check = must(
-  (value) => typeof value === "string" && /^[\x21-\x7e]+$/.test(value),
-  "a string of ASCII characters without spaces",
-);
-
-const aTokenEntry: Check = (value, field) => {
-  fields({ name: aFullText, token: hidden(aToken), scopes: listOf(oneOf(...SCOPES)) })(value, field);
-  for (const name of ["name", "token", "scopes"])
-    if (!Object.hasOwn(value as object, name)) throw new Problem(`${field}.${name}`, "is missing.");
-};
-
-/** The error must not show the value. */
-function hidden(check: Check): Check {
-  return (value, field) => {
-    try {
-      check(value, field);
-    } catch {
-      throw new Problem(field, "must be a string of ASCII characters without spaces.");
-    }
-  };
-}
+const aTokenEntry: Check = fieldsWith(["name", "token", "scopes"], {
+  name: aFullText,
+  token: aToken,
+  scopes: listOf(oneOf(...SCOPES)),
+});
 
 const tokenList: Check = (value, field) => {
   listOf(aTokenEntry)(value, field);
@@ -85,32 +73,38 @@ const tokenList: Check = (value, field) => {
   }
 };
 
-const aWorkflow: Check = must(
-  (value) =>
-    isWorkflowDefinition(value) ||
-    (typeof value === "object" && value !== null && "load" in value && typeof value.load === "function"),
-  "a workflow from smithers(), or { load, file }",
-);
+/** The server sets the others itself. */
+const {
+  input: _,
+  runId: _1,
+  resume: _2,
+  runtime: _3,
+  file: _4,
+  signal: _5,
+  onProgress: _6,
+  ...START_CHECKS
+} = RUN_WORKFLOW_OPTIONS.checks;
 
-const anOrigin: Check = must(
-  (value) => typeof value === "string" && /^https?:\/\/[^/?#@\s]+$/.test(value),
-  'an origin such as "https://ops.example.com", without a path',
-);
+const aSource: Check = fieldsWith(["load"], {
+  load: aFunction,
+  file: aFullText,
+  options: fields(START_CHECKS),
+} satisfies Record<keyof WorkflowSource, Check>);
 
-const aHostName: Check = must(
-  (value) => typeof value === "string" && /^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(value),
-  'a host name or address without a port, such as "ops.example.com"',
-);
+const aWorkflow: Check = (value, field) => {
+  if (isWorkflowDefinition(value)) return;
+  if (isOptionsObject(value)) aSource(value, field);
+  else
+    throw new Problem(
+      field,
+      `must be a workflow from smithers(), or { load, file }, not ${describe(value)}.`,
+    );
+};
 
 const aBasePath: Check = must(
   (value) => typeof value === "string" && /^(\/[\w.~-]+)*$/.test(value),
   'a path such as "/toolwright", without a slash at the end',
 );
-
-const aPort: Check = (value, field) => {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return;
-  throw new Problem(field, `must be a whole number from 0 to 65535, not ${describe(value)}.`);
-};
 
 const SHARED = {
   store: aStore,
@@ -133,7 +127,7 @@ export const HANDLER_OPTIONS: OptionTable = optionTable<HandlerOptions>(
 
 export const SERVE_OPTIONS: OptionTable = optionTable<ServeOptions>(
   "serve",
-  { ...SHARED, host: aFullText, port: aPort },
+  { host: aListenAddress, port: aPort, ...SHARED },
   { example: EXAMPLE },
 );
 
@@ -153,7 +147,7 @@ export function explicitTokens(surface: string, options: HandlerOptions): readon
   if (options.tokens !== undefined) return options.tokens;
   const token = process.env[TOKEN_VARIABLE];
   if (token === undefined || token === "") return undefined;
-  asOptionError(surface, () => hidden(aToken)(token, TOKEN_VARIABLE));
+  asOptionError(surface, () => aToken(token, TOKEN_VARIABLE));
   return [{ name: OPERATOR, token, scopes: SCOPES }];
 }
 

@@ -1,8 +1,10 @@
 /** What a route is, and how a request is matched with the table of routes. */
 import { z } from "zod";
+import { describeIssue } from "../definition/describe-issues.ts";
+import { suggestion } from "../definition/option-checks.ts";
 import type { Backend } from "./backend.ts";
 import type { EventStreams } from "./event-streams.ts";
-import { HttpError } from "./http-error.ts";
+import { FIX_QUERY, HttpError } from "./http-error.ts";
 import type { Caller, Scope, Tokens } from "./tokens.ts";
 import type { WorkflowRuns } from "./workflow-runs.ts";
 
@@ -134,7 +136,7 @@ export function parseQuery(route: Route, search: URLSearchParams): unknown {
     throw badQuery(`The query parameter ${JSON.stringify(twice.slice(0, 100))} appears more than once.`);
   const parsed = route.query.safeParse(Object.fromEntries(search));
   if (parsed.success) return parsed.data;
-  throw badQuery(`The query is not valid: ${problemsOf(parsed.error)}`);
+  throw badQuery(`The query is not valid: ${problemsOf(parsed.error, route.query, "query parameter")}`);
 }
 
 /** @throws HttpError 422 */
@@ -143,7 +145,7 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   if (parsed.success) return parsed.data;
   throw new HttpError(
     "HTTP_BODY_INVALID",
-    `The body is not valid: ${problemsOf(parsed.error)}`,
+    `The body is not valid: ${problemsOf(parsed.error, schema, "field")}`,
     "Correct the named fields and send it again.",
   );
 }
@@ -154,19 +156,30 @@ export function parseParams(route: Route, params: Readonly<Record<string, string
   if (parsed.success) return parsed.data;
   throw new HttpError(
     "HTTP_BAD_REQUEST",
-    `The path is not valid: ${problemsOf(parsed.error)}`,
+    `The path is not valid: ${problemsOf(parsed.error, route.params, "part")}`,
     "Correct the named part of the path.",
   );
 }
 
 function badQuery(message: string): HttpError {
-  return new HttpError("HTTP_BAD_REQUEST", message, "Correct the named query parameter.");
+  return new HttpError("HTTP_BAD_REQUEST", message, FIX_QUERY);
 }
 
-function problemsOf(error: z.ZodError): string {
-  return z
-    .prettifyError(error)
-    .replaceAll("✖ ", "")
-    .replaceAll(/\s*\n\s*/g, " ")
-    .slice(0, 1_000);
+/** Each problem as a sentence that names the field. An unknown name comes with the nearest valid one. */
+function problemsOf({ issues }: z.ZodError, schema: z.ZodType, part: string): string {
+  const known = namesIn(schema);
+  const problems = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map(
+          (name) =>
+            `unknown ${part} ${JSON.stringify(name.slice(0, 100))}.${suggestion(name, known, `Known ${part}s`)}`,
+        )
+      : [`${describeIssue(issue, "it")}.`],
+  );
+  return problems.join(" ").slice(0, 1_000);
+}
+
+function namesIn(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodOptional) return namesIn(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

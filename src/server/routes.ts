@@ -1,7 +1,7 @@
 /** The table of routes: method, path, schemas, scope and operation. Everything else about the API is derived from it. */
 import { readManifest } from "../load/package-root.ts";
 import { requireRun } from "../operate/describe-run.ts";
-import { listShownApprovals } from "../operate/list-approvals.ts";
+import { listShownApprovals, readShownApproval } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
 import { countRequests } from "../operate/list-requests.ts";
 import { listWorkers } from "../operate/list-workers.ts";
@@ -154,6 +154,18 @@ export const ROUTES: readonly Route[] = [
         const approvals = (await listShownApprovals(store, { ...filter, limit })).map(withNulls);
         return { approvals, total: await countRequests(store, filter) };
       }),
+  }),
+  route({
+    id: "describeApproval",
+    summary: "One approval request, pending or settled",
+    method: "GET",
+    path: "/approvals/:id",
+    scope: "read",
+    params: schema.RUN_PARAMS,
+    status: 200,
+    response: schema.APPROVAL,
+    operate: ({ backend, params }) =>
+      backend.read(async ({ store }) => withNulls(await readShownApproval(store, params.id))),
   }),
   route({
     id: "decideApproval",

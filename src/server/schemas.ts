@@ -1,20 +1,7 @@
 /** The Zod schemas of queries, bodies and responses. Responses may hold more fields than their schemas name. */
 import { z } from "zod";
+import { APPROVAL_STATUSES, MOST_RUNS, RUN_KINDS, RUN_STATES } from "../operate/run-status.ts";
 import { isStorableText } from "../util/storable-text.ts";
-
-export const RUN_STATUSES = [
-  "queued",
-  "running",
-  "waiting-approval",
-  "waiting-timer",
-  "waiting-signal",
-  "finished",
-  "failed",
-  "cancelled",
-] as const;
-
-const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
-const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
 
 /** PostgreSQL refuses some texts, and the two stores must answer alike. */
 function text(longest: number) {
@@ -24,12 +11,16 @@ function text(longest: number) {
 
 /** Ids are texts of users: anything but an empty text. The store decides whether there is such a run. */
 const id = text(1_000).min(1);
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, "must be a whole number from 1 to 200")
-  .transform(Number)
-  .pipe(z.number().int().min(1).max(200))
-  .optional();
+function limitUpTo(most: number) {
+  const aLimit = `must be a whole number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, aLimit)
+    .refine((given) => Number(given) <= most, aLimit)
+    .transform(Number)
+    .optional();
+}
+const limit = limitUpTo(MOST_RUNS);
 const cursor = text(2_000).min(1).optional();
 const ms = z.number();
 
@@ -37,7 +28,7 @@ export const RUN_PARAMS = z.strictObject({ id });
 
 /** A filter of runs: the same for the list and for its event stream. */
 const RUN_FILTER = {
-  status: z.enum([...RUN_STATUSES, "interrupted"]).optional(),
+  status: z.enum([...RUN_STATES, "interrupted"]).optional(),
   kind: z.enum(RUN_KINDS).optional(),
   workflow: text(1_000).min(1).optional(),
   label: text(1_000)
@@ -59,7 +50,7 @@ export const RUN_SUMMARY = z.looseObject({
   runId: z.string(),
   kind: z.enum(RUN_KINDS),
   name: z.string(),
-  status: z.enum(RUN_STATUSES),
+  status: z.enum(RUN_STATES),
   interrupted: z.boolean(),
   createdAtMs: ms,
   updatedAtMs: ms,
@@ -98,7 +89,7 @@ export const DESCRIBED_RUN = z.looseObject({
 
 export const EXPLANATION = z.looseObject({
   runId: z.string(),
-  status: z.enum(RUN_STATUSES),
+  status: z.enum(RUN_STATES),
   because: z.array(z.string()),
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
 });
@@ -120,7 +111,8 @@ export const WORKERS = z.looseObject({
   ),
 });
 
-export const CALLS_QUERY = z.strictObject({ before: cursor, limit });
+/** Rows of calls are small, and a run may have thousands. */
+export const CALLS_QUERY = z.strictObject({ before: cursor, limit: limitUpTo(1_000) });
 
 const CALL_ROW = z.looseObject({
   key: z.string(),

@@ -1,11 +1,13 @@
 /** Serves the handler over HTTP: on the loopback interface unless another address and a token are given. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { networkInterfaces } from "node:os";
+import { aFunction } from "../definition/option-checks.ts";
+import { asOptionError } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
+import { listen } from "../definition/listen.ts";
 import { sendWebResponse, toWebRequest } from "../util/node-http.ts";
 import { LOOPBACK_HOSTS } from "./check-request.ts";
 import { type Handler, handlerWith } from "./create-handler.ts";
@@ -79,7 +81,7 @@ export async function serveWith(
   );
   server.maxConnections = MOST_CONNECTIONS;
   try {
-    await listen(server, host, port);
+    await listen(server, { surface: SERVE_OPTIONS.surface, host, port });
   } catch (error) {
     await handler.close();
     throw error;
@@ -113,26 +115,6 @@ export function hostNames(host = "127.0.0.1"): string[] {
   return [...LOOPBACK_HOSTS, bracketed(host), ...(isEvery ? addresses.map(bracketed) : [])];
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const problem =
-      code === "EADDRINUSE"
-        ? "another program uses it"
-        : code === "EACCES"
-          ? "this user has no permission to use it"
-          : messageOf(error);
-    throw new ToolwrightError("TOOL_OPTION_INVALID", `serve: cannot listen on ${host}:${port}: ${problem}.`, {
-      hint: "Choose another port, or 0 for a free one.",
-      details: { option: "port" },
-      cause: error,
-    });
-  }
-}
-
 function addressOf(server: Server, host: string): string {
   const address = server.address() as Exclude<ReturnType<Server["address"]>, string | null>;
   // A browser cannot open the address of all interfaces.
@@ -157,6 +139,7 @@ export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
   // Not the types of `node:http`: programs without the types of Node compile against this package too.
 ): (request: object, response: object) => void {
+  asOptionError("toNodeListener", () => aFunction(handler, "handler"));
   return (request, response) => void respond(handler, request as IncomingMessage, response as ServerResponse);
 }
 

@@ -9,7 +9,10 @@ export function signInPath(code: string): string {
   return `${SIGN_IN_PATH}?code=${code}`;
 }
 
-/** @param host with its port @param home where the page is @throws HttpError */
+/**
+ * Leads to the page, or to one run with `&run=<id>`. It takes no address to go to: a link must not lead elsewhere.
+ * @param host with its port @param home where the page is @throws HttpError
+ */
 export function signIn(request: Request, tokens: Tokens, host: string, home: string): Response {
   const url = new URL(request.url);
   // HEAD must not use up the link: some programs look at a link before they show it.
@@ -18,14 +21,15 @@ export function signIn(request: Request, tokens: Tokens, host: string, home: str
     throw new HttpError(
       "HTTP_UNAUTHORIZED",
       "This sign-in link is not valid: it works once, and expires after an hour.",
-      "Start the server again, or request a new link with a token: POST /api/v1/sign-in-links.",
+      `A browser that is signed in opens ${home} instead. For a new link, start the server again, or send POST /api/v1/sign-in-links with a token.`,
     );
   }
+  const run = url.searchParams.get("run") ?? "";
   const secure = url.protocol === "https:" ? "; Secure" : "";
   return new Response(null, {
     status: 303,
     headers: {
-      location: home,
+      location: run === "" ? home : `${home}runs/${encodeURIComponent(run)}`,
       "set-cookie": `${cookieName(host)}=${session}; HttpOnly; SameSite=Strict; Path=/${secure}`,
       ...NOT_STORED,
     },

@@ -44,8 +44,10 @@ export class StaticFiles {
   respond(request: Request, path: string): Response | undefined {
     const files = this.#load();
     if (!files.has(INDEX)) return path === "/" ? notBuilt() : undefined;
-    // A path without a file is a view of the page, such as /runs/order-17. A missing script must stay missing.
-    const isView = !Object.hasOwn(TYPES, extname(path)) && acceptsHtml(request);
+    // A path without a file is a view of the page, such as /runs/order-17 or /runs/report.json. A missing script must
+    // stay missing.
+    const isView =
+      (path.startsWith("/runs/") || !Object.hasOwn(TYPES, extname(path))) && acceptsHtml(request);
     const file = files.get(path === "/" ? INDEX : path) ?? (isView ? files.get(INDEX) : undefined);
     if (file === undefined) return undefined;
     const headers = { etag: file.etag, "content-type": file.type, "cache-control": "no-cache" };

@@ -2,11 +2,12 @@
  * Finds the repository whose work tree contains a folder, from the layout of its files. It must never follow a link
  * in the root, nor use a configuration in the root to find the work tree: an agent may have written both.
  */
-import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { unusableRoot } from "../sandbox/files/check-root.ts";
 import { isInside } from "../sandbox/is-inside.ts";
+import { readPlainFile } from "../sandbox/read-plain-file.ts";
 import { findGit, type GitProgram } from "./git-program.ts";
 
 export interface Repository {
@@ -132,9 +133,7 @@ function untrusted(why: string): ToolwrightError {
 }
 
 function readSmallFile(file: string): string | undefined {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  // Opening a pipe would block indefinitely.
-  return stats?.isFile() === true && stats.size <= 65_536 ? readFileSync(file, "utf8") : undefined;
+  return readPlainFile(file, 65_536, constants.O_NOFOLLOW);
 }
 
 /** Also true for a dangling link: HEAD was one in old repositories. */

@@ -4,10 +4,11 @@
  * untrusted text through these functions only.
  */
 import { toShownJson } from "../util/shown-value.ts";
+import { escapeUnsafe, escapeUnsafeInJson, hasUnsafe } from "./escape-unsafe.ts";
 
 /** Several lines, such as the output of a tool: keeps line breaks and tabs. */
 export function toTerminalText(text: string): string {
-  return text.replaceAll(UNSAFE, escapeOf);
+  return escapeUnsafe(text);
 }
 
 /** One line: escapes line breaks and tabs too. */
@@ -27,28 +28,12 @@ export function toTerminalName(name: string): string {
 
 /** JSON that is safe to print: control characters are escaped. */
 export function toTerminalJson(value: unknown, indent = 2): string {
-  // Outside of strings, JSON contains no such character except line breaks.
-  return toShownJson(value, indent).replaceAll(UNSAFE, (character) =>
-    character.split("").map(unitEscape).join(""),
-  );
+  return escapeUnsafeInJson(toShownJson(value, indent));
 }
 
 /** Whether a text contains a character that must be escaped. */
 export function isUnsafeForTerminal(text: string): boolean {
-  return /[\n\t]/.test(text) || text.search(UNSAFE) !== -1;
-}
-
-// Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible letters.
-// oxlint-disable-next-line eslint/no-misleading-character-class
-const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
-
-function escapeOf(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : unitEscape(character);
-}
-
-function unitEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return /[\n\t]/.test(text) || hasUnsafe(text);
 }
 
 /** Quotes a word for any POSIX shell. */

@@ -113,8 +113,12 @@ function define(options: Omit<AnyOptions, "execute">, execute: AnyOptions["execu
 // One warning per name and process, even if a module is evaluated several times.
 const warned = new Set<string>();
 
-/** Warns about a likely mistake: without the key, no service can deduplicate a repeated call. */
+/**
+ * Warns about a likely mistake: without the key, no service can deduplicate a repeated call. An author who says whether the
+ * service honours keys has decided.
+ */
 export function warnAboutKey(spec: ToolSpec): void {
+  if (spec.options.acceptsIdempotencyKey !== undefined) return;
   if (!isUnrepeatable(spec) || mayPassKeyOn(spec) || spec.reconcile !== undefined || warned.has(spec.name))
     return;
   warned.add(spec.name);

@@ -117,6 +117,15 @@ export function toTools(tools: ToolSource): Tool[] {
     );
   }
   if (isRegistry(tools)) return tools.all();
+  const name = readText(tools, "name");
+  if (isToolLike(tools) && name !== undefined)
+    throw new ToolwrightError(
+      "TOOL_DEFINITION_INVALID",
+      `tools must be a list, not the tool "${name}" itself.`,
+      {
+        hint: "Put it in a list: [tool].",
+      },
+    );
   // Spread, so that holes are checked too.
   const given = Array.isArray(tools) ? [...(tools as readonly ToolLike[])] : tools;
   return Object.entries(given as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {

@@ -10,14 +10,9 @@ import { ToolwrightError } from "../errors.ts";
 import { hostOf } from "../runtime/create-runtime.ts";
 import type { ProcessIdentity } from "../runtime/process-identity.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import {
-  listReady,
-  parkRun,
-  type ReadyRun,
-  readyStatement,
-  unparkRuns,
-} from "../store/tables/queue.ts";
-import type { Labels, RunKind } from "../store/tables/runs.ts";
+import { listReady, parkRun, type ReadyRun, readyStatement, unparkRuns } from "../store/tables/queue.ts";
+import type { RunKind } from "../store/run-words.ts";
+import type { Labels } from "../store/tables/runs.ts";
 import { deleteWorker, saveWorker } from "../store/tables/workers.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";

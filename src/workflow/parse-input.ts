@@ -1,5 +1,5 @@
 /** Checks the input of a run against the schema of its workflow. */
-import { z } from "zod";
+import { describeIssues } from "../definition/describe-issues.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 
@@ -11,6 +11,6 @@ export async function parseInput(workflow: WorkflowDefinition, input: unknown): 
   if (parsed.success) return parsed.data;
   throw new ToolwrightError(
     "WORKFLOW_INPUT_INVALID",
-    `The input does not match the workflow's input schema: ${z.prettifyError(parsed.error)}`,
+    `The input does not match the workflow's input schema: ${describeIssues(parsed.error, "the input")}.`,
   );
 }

@@ -24,6 +24,8 @@ interface TaskChange {
   readonly isLast?: boolean;
   /** Part of the transaction that stores the change. */
   readonly also?: () => Transaction<void>;
+  /** When the attempt began. Default: now. A stored start of the same attempt stays. */
+  readonly startedAtMs?: number;
 }
 
 export async function recordTask(run: RunState, task: TaskInstance, change: TaskChange): Promise<TaskState> {
@@ -47,7 +49,7 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
         : encodeCleanError(wrapThrown(change.error, "WORKFLOW_TASK_FAILED", { hint: "" })),
     promptJson: prompt === undefined ? null : encode(prompt),
     position: run.nextPosition(),
-    startedAtMs: now,
+    startedAtMs: change.startedAtMs ?? now,
     finishedAtMs: isOver ? now : null,
   };
   const changes = await run.host.store.transaction(function* () {

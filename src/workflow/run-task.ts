@@ -34,12 +34,15 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
   // A fixed value that is invalid stays invalid, so it is not retried.
   const last = isValueTask(task.props) ? first : Math.max(first, attemptsOf(task.props));
   for (let attempt = first; ; attempt += 1) {
+    const startedAtMs = run.host.clock.now();
     try {
       const result = await runAttempt(run, task, attempt);
       // The task may have caught the error of a call that was not begun any more, so its result does not count.
       run.release?.signal.throwIfAborted();
-      if (result.kind === "waiting") return await recordTask(run, task, { attempt, status: "waiting" });
-      const finished = await recordTask(run, task, { attempt, status: "finished", output: result.output });
+      if (result.kind === "waiting")
+        return await recordTask(run, task, { attempt, status: "waiting", startedAtMs });
+      const { output } = result;
+      const finished = await recordTask(run, task, { attempt, status: "finished", output, startedAtMs });
       await writeCachedOutput(run, task, finished.output);
       return finished;
     } catch (error) {
@@ -47,9 +50,9 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
       if (hasCode(error, "TOOL_STORE_FAILED", "TOOL_RUN_FENCED")) throw error;
       // A call that the task's function made waits for approval, so the task waits too.
       if (hasCode(error, "TOOL_APPROVAL_PENDING"))
-        return await recordTask(run, task, { attempt, status: "waiting" });
+        return await recordTask(run, task, { attempt, status: "waiting", startedAtMs });
       const isLast = attempt >= last;
-      const failed = await recordTask(run, task, { attempt, status: "failed", error, isLast });
+      const failed = await recordTask(run, task, { attempt, status: "failed", error, isLast, startedAtMs });
       if (isLast) return failed;
       await run.host.clock.sleep(retryDelay(task, attempt), run.signal);
     }

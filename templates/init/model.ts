@@ -2,7 +2,7 @@
  * A scripted model, so that the agent runs offline. For a real one, install a provider of the AI SDK and return its model:
  *
  *   import { anthropic } from "@ai-sdk/anthropic";
- *   export const createModel = () => anthropic("claude-sonnet-4-5");
+ *   export const createModel = () => anthropic("claude-sonnet-5-5");
  */
 import { createScriptedModel, type ScriptedModel } from "toolwright/testing";
 

@@ -90,3 +90,41 @@ test("an idempotent tool is run again", async () => {
   );
   expect(model.requests[2]?.toolResults.at(-1)?.output).toBe("read");
 });
+
+test("a tool that may repeat, and stays slow, is never answered as if the run had stopped", async () => {
+  const settled = Promise.withResolvers<string>();
+  const read = defineTool({ name: "read", schema: z.object({}), execute: () => settled.promise });
+  await using runtime = createRuntime({ store: ":memory:" });
+  const turn = (toolCallId: string) => [{ toolName: "read", input: {}, toolCallId }];
+  const model = createScriptedModel([turn("id-1"), turn("id-2"), turn("id-3"), "done"]);
+  const { text } = await runtime.run({ runId: "r" }, () =>
+    generateText({ model, tools: { read }, prompt: "?", stopWhen: isStepCount(5), timeout: { toolMs: 30 } }),
+  );
+  settled.resolve("read");
+  expect(text).toBe("done");
+  const answers = model.requests.slice(1).map(({ toolResults }) => String(toolResults.at(-1)?.output));
+  expect(answers.map((answer) => (JSON.parse(answer) as { error_type: string }).error_type)).toEqual([
+    "timeout",
+    "timeout",
+    "timeout",
+  ]);
+});
+
+test("a call that waits for a slot when the loop's timeout comes has timed out", async () => {
+  const settled = Promise.withResolvers<string>();
+  const read = defineTool({
+    name: "read",
+    schema: z.object({ n: z.number() }),
+    execute: () => settled.promise,
+  });
+  await using runtime = createRuntime({ store: ":memory:", limits: { maxParallelTools: 1 } });
+  const calls = [1, 2].map((n) => ({ toolName: "read", input: { n } }));
+  const model = createScriptedModel([calls, "done"]);
+  await runtime.run({ runId: "r" }, () =>
+    generateText({ model, tools: { read }, prompt: "?", stopWhen: isStepCount(3), timeout: { toolMs: 30 } }),
+  );
+  settled.resolve("read");
+  const answers = model.requests[1]?.toolResults.map(({ output }) => String(output)) ?? [];
+  expect(answers).toHaveLength(2);
+  for (const answer of answers) expect(JSON.parse(answer)).toMatchObject({ error_type: "timeout" });
+});

@@ -242,7 +242,7 @@ it("outside any runtime every context tool says what to do", async () => {
   ]) {
     await expect(call()).rejects.toMatchObject({
       code: "TOOL_RUNTIME_REQUIRED",
-      hint: "Use runtime.call(tool, args), or call the tool inside runtime.run(task, work).",
+      hint: "Use runtime.call(tool, args), or call the tool inside runtime.run({ runId }, work).",
     });
   }
 });

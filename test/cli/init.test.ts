@@ -1,5 +1,5 @@
 /** `toolwright init`: what it writes, what it keeps, and what it prints. The templates themselves run in templates.test.ts. */
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
@@ -98,4 +98,16 @@ it("fails when a test of a workflow fails", async () => {
       'import { test } from "node:test";\nimport assert from "node:assert";\ntest("no", () => assert.ok(false as boolean));',
   });
   expect(await toolwright(folder, ["test"])).toMatchObject({ code: 1 });
+});
+
+it("writes nothing through links in the folder, which somebody else may have made", async () => {
+  const folder = createFolder();
+  const outside = createFolder();
+  for (const name of ["workflow.tsx", "tsconfig.json"]) {
+    symlinkSync(join(outside, name), join(folder, name));
+    const init = await toolwright(folder, ["init"]);
+    expect(readdirSync(outside)).toEqual([]);
+    expect(init.code).toBe(name === "tsconfig.json" ? 0 : 1);
+    unlinkSync(join(folder, name));
+  }
 });

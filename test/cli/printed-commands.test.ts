@@ -66,8 +66,9 @@ it("after the approval of a program's call, the hint names the program", async (
   const asked = await runtime.call(pay, { euros: 7 }, { runId: "monday" });
   if (asked.status !== "pending") throw new Error(asked.status);
   const { output } = paste(folder, `toolwright approve ${asked.approval.id}`);
-  expect(output).toContain("Make the same call again in run monday: it continues there.");
-  expect(output).toContain("A program: run it again.");
+  expect(output).toContain(
+    "Run the program again, with the same run id monday: it continues with this decision.",
+  );
   expect(await runtime.call(pay, { euros: 7 }, { runId: "monday" })).toMatchObject({ status: "success" });
 });
 

@@ -97,6 +97,15 @@ test("every JSON block is JSON", () => {
   }
 });
 
+test("every toolwright command in a shell block can be pasted: it starts with npx", () => {
+  const bare = blocks
+    .filter(({ language, page }) => language === "sh" && page !== "docs/reference/commands.md")
+    .flatMap(({ page, line, text }) =>
+      /(?<!npx |install )\btoolwright [a-z]/.test(text) ? [`${page}:${line}`] : [],
+    );
+  expect(bare).toEqual([]);
+});
+
 test("every command in a shell block exists, with its options", () => {
   const commands = describeCommands();
   const unknown = blocks

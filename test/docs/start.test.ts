@@ -7,13 +7,19 @@ import { pasteProgramsOf, TOOLWRIGHT } from "./project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test("the agent quickstart: waits, is approved, runs once", () => {
+test("the agent quickstart: waits, is approved, crashes, refunds once", () => {
   const folder = pasteProgramsOf("docs/start/agent.md");
   expect(run(folder, "refund.mjs").stdout).toContain("Waiting for approval.\nRefund 4200 cents to ann?");
   expect(run(folder, TOOLWRIGHT, "approvals").stdout).toContain('{"customer":"ann","cents":4200}');
   expect(run(folder, TOOLWRIGHT, "approve", "ticket-9", "--comment", "agreed").status).toBe(0);
+  const crashed = spawnSync(process.execPath, ["refund.mjs"], {
+    cwd: folder,
+    env: { ...process.env, CRASH: "1" },
+  });
+  expect(crashed.signal).toBe("SIGKILL");
+  expect(run(folder, TOOLWRIGHT, "why", "ticket-9").stdout).toContain("was interrupted");
   for (let time = 0; time < 2; time += 1)
-    expect(run(folder, "refund.mjs").stdout).toBe('Done: {"refunded":4200}\n');
+    expect(run(folder, "refund.mjs").stdout).toBe("Ann has her refund.\n");
   expect(linesOf(folder, "refunds.txt")).toHaveLength(1);
 });
 

@@ -90,6 +90,9 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       lineage: { parent: null, forks: [] },
       error: null,
     });
+    const [, parallel] = described.tree;
+    const left = parallel?.children[0];
+    expect(parallel).toMatchObject({ startedAtMs: left?.startedAtMs, finishedAtMs: left?.finishedAtMs });
     expect(described.tree[2]).toMatchObject({
       kind: "loop",
       status: "finished",
@@ -100,6 +103,35 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
     expect((await reader.runs({ workflow: "orders" })).runs).toHaveLength(1);
     expect((await reader.runs({ label: "customer=acme", kind: "workflow" })).runs).toHaveLength(1);
+  });
+
+  test("a task that has made no call yet is running, with the time of its start once it has ended", async () => {
+    const { address, runtime } = await open(kind);
+    await using reader = createRuntime({ store: address });
+    const { Workflow, Task, smithers, outputs } = createSmithers({ out: z.number() }, { dbPath: ":memory:" });
+    const isSeen = Promise.withResolvers<number>();
+    const workflow = smithers(() => (
+      <Workflow name="slow">
+        <Task id="thinks" output={outputs.out}>
+          {() => isSeen.promise}
+        </Task>
+        <Task id="later" output={outputs.out}>
+          {1}
+        </Task>
+      </Workflow>
+    ));
+    const ended = runWorkflow(workflow, { runId: "slow", runtime });
+    await expect
+      .poll(async () => (await reader.runs()).runs.length > 0 && (await reader.describeRun("slow")).tree)
+      .toMatchObject([
+        { nodeId: "thinks", status: "running", startedAtMs: null },
+        { nodeId: "later", status: "pending" },
+      ]);
+    isSeen.resolve(1);
+    await ended;
+    const [thinks] = (await reader.describeRun("slow")).tree;
+    expect(thinks?.status).toBe("finished");
+    expect(Number(thinks?.finishedAtMs) - Number(thinks?.startedAtMs)).toBeGreaterThan(50);
   });
 
   test("pages of calls show previews, newest first; a part is read piece by piece", async () => {

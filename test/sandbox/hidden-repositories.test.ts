@@ -17,6 +17,10 @@ const SLOW = { timeout: 120_000 };
 const repository = (path: string, git: string): string =>
   `mkdir -p ${path}; git init -q --separate-git-dir=${git} ${path}; git -C ${path} commit -q --allow-empty -m x; git -C ${path} config core.fsmonitor $PWD/evil; rm ${path}/.git`;
 const monitor = (before: string): string => `printf '${before}\\tfsmonitor = %s/evil\\n' $PWD`;
+/** An unfinished rebase of the user. */
+const REBASE = `git branch b2; git checkout -q b2; echo y > y; git add y; git commit -qm y; git config advice.x y; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1 || true`;
+/** Git runs git-merge-<strategy>, here git-merge-../../evil. */
+const STRATEGY = `mkdir -p git-merge-..;`;
 const INIT = `git init -q sub; git -C sub commit -q --allow-empty -m x`;
 
 /** The setup by the user, and the commands of the agent, one call each. */
@@ -194,8 +198,30 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   [
     "a command in the list of a rebase",
-    `git branch b2; git checkout -q b2; echo y > y; git add y; git commit -qm y; git config advice.x y; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1 || true`,
+    REBASE,
     [`printf 'exec %s/evil\\n' $PWD >> .git/rebase-merge/git-rebase-todo`],
+  ],
+  ...[
+    [
+      "a link to a list",
+      `l=.git/rebase-merge/git-rebase-todo; (cat $l; echo "exec $PWD/evil") > list; rm -f $l; ln -s $PWD/list $l`,
+    ],
+    [
+      "a link to the folder of a list",
+      `cp -r .git/rebase-merge folder; echo "exec $PWD/evil" >> folder/git-rebase-todo; rm -r .git/rebase-merge; ln -s ../folder .git/rebase-merge`,
+    ],
+    [
+      "a long list",
+      `l=.git/rebase-merge/git-rebase-todo; echo "exec $PWD/evil" >> $l; (printf '# '; head -c 5000000 /dev/zero | tr '\\0' x) >> $l`,
+    ],
+    ["a merge strategy", `${STRATEGY} printf ../../evil > .git/rebase-merge/strategy`],
+  ].map(([what = "", text = ""]) => [`${what} of a rebase`, REBASE, [text]] as const),
+  [
+    "a merge strategy of a cherry-pick",
+    `${REBASE}; git rebase --abort; git checkout -q --detach HEAD~1; echo z > y; git add y; git commit -qm z; git cherry-pick b2~1 b2 || true`,
+    [
+      `${STRATEGY} mkdir -p .git/sequencer; printf '[Options]\\n\\tStrategy = "../../evil"\\n' > .git/sequencer/opts`,
+    ],
   ],
 ];
 
@@ -205,7 +231,7 @@ const makeEvil = (mark: string): string =>
   `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
 /** The user's git, in a repository whose new repositories are in `folder`. */
 const useGit = (folder: string): string =>
-  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; GIT_EDITOR=true git cherry-pick --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
 
 /** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
 const GIT_WITHOUT_CHMOD = `git() {
@@ -276,6 +302,10 @@ describe.runIf(!isConfinedOnly()).each(USERS)("as %s", (user) => {
   test.each([
     ["that may not be entered", `mkdir -p a/b/c; chmod 600 a`],
     ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
+    [
+      "with pipes that git would read",
+      `git init -q .; git init -q sub; rm sub/.git/config; for f in .git/config.worktree .git/commondir .git/rebase-merge sub/.git/config sub/.git/commondir toolwright.db x.sqlite; do mkfifo $f; done; mkdir a; mkfifo a/.git`,
+    ],
   ])("a folder %s breaks neither the agent nor its later commands", SLOW, async (_, text) => {
     const [, later] = await place.run({ bash: `${text}; sleep 0.5` }, { bash: `echo works` });
     expect(later).toEqual({ ok: true, text: "works\n" });

@@ -35,6 +35,11 @@ const FILES: readonly [string, string][] = [
   ["writing in /etc", `echo x > /etc/toolwright-test && echo OPEN`],
   ["writing in /usr", `echo x > /usr/toolwright-test && echo OPEN`],
   ["reading password hashes", `cat /etc/shadow | grep . && echo OPEN`],
+  [
+    "a set-user-id program for other users",
+    `cp /bin/true src/s; chmod 4755 src/s; perl -e 'open(my $f, "<", "src/s"); chmod(04755, $f); umask(0); sysopen(my $t, "src/t", 0101, 04755)'; [ -u src/s ] || [ -u src/t ] && echo OPEN`,
+  ],
+  ["a device", `mknod src/b b 8 0 || mknod src/c c 1 1 && echo OPEN`],
   ["a mount", `mkdir -p src/m; mount -t tmpfs x src/m && echo OPEN`],
   ["leaving by chroot", `chroot / true && echo OPEN`],
 ];

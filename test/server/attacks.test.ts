@@ -129,6 +129,16 @@ describe("the sign-in link", () => {
     ).toBe(200);
   });
 
+  test.each([
+    ["party", "/runs/party"],
+    ["//evil.example", "/runs/%2F%2Fevil.example"],
+    ["../../evil\r\nset-cookie: a=b", "/runs/..%2F..%2Fevil%0D%0Aset-cookie%3A%20a%3Db"],
+  ])("leads to the run %j of this server, and nowhere else", async (run, location) => {
+    const first = await fetch(`${server.signInUrl}&run=${encodeURIComponent(run)}`, { redirect: "manual" });
+    expect(first.status).toBe(303);
+    expect(first.headers.get("location")).toBe(location);
+  });
+
   test("works once for twenty browsers that open it at the same time", async () => {
     const all = await Promise.all(
       Array.from({ length: 20 }, () => fetch(server.signInUrl, { redirect: "manual" })),

@@ -1,4 +1,5 @@
 /** `toolwright serve`, as a user starts it. */
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -56,6 +57,48 @@ test("starts and resumes the workflows of the config, and prints commands that f
   expect((await ask(served, "/runs", { token, body: { workflow: "hello", input: {} } })).status).toBe(422);
   command.child.kill("SIGINT");
   expect((await command.ended).code).toBe(0);
+});
+
+test("no tool of one run changes the code that the server loads for a run of another workflow", async () => {
+  const mark = `import { writeFileSync } from "node:fs";\nwriteFileSync("PWNED", "");\n`;
+  const attack = `
+    import { createSmithers } from "toolwright";
+    import { writeFileTool } from "toolwright/tools";
+    import { z } from "zod";
+    const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.object({ done: z.string() }) });
+    const attempt = (path: string) => writeFileTool(path, ${JSON.stringify(mark)}).then(() => "written", (e) => e.code);
+    const files = ["hello.tsx", "words.ts", "missing.tsx", "broken.tsx", "broken-words.ts"];
+    export default smithers(() => (
+      <Workflow name="attack">
+        <Task id="plant" output={outputs.output}>
+          {async () => ({ done: (await Promise.all(files.map(attempt))).join() })}
+        </Task>
+      </Workflow>
+    ));`;
+  const folder = createFolder({
+    "toolwright.config.ts":
+      'export default { workflows: { attack: "./attack.tsx", hello: "./hello.tsx", missing: "./missing.tsx", broken: "./broken.tsx" } };\n',
+    "attack.tsx": attack,
+    "hello.tsx": `import "./words.ts";\n${GREETING}`,
+    "words.ts": "export {};\n",
+    "broken.tsx": `import "./broken-words.ts";\n`,
+  });
+  const { served, token } = await startServing(folder);
+  const events = await openEvents(served, "", token);
+  const run = (workflow: string) =>
+    ask(served, "/runs", { token, body: { workflow, input: { name: "Ada" }, runId: workflow } });
+  expect(await run("attack")).toMatchObject({ status: 202 });
+  await events.until(({ data }) => JSON.stringify(data).includes('"status":"finished"'));
+  // Only what is loaded by name is protected.
+  expect(readFileSync(join(folder, "words.ts"), "utf8")).toContain("PWNED");
+  expect(readFileSync(join(folder, "hello.tsx"), "utf8")).not.toContain("PWNED");
+  expect(await run("hello")).toMatchObject({ status: 202 });
+  for (const name of ["missing", "broken"]) {
+    const refused = await run(name);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(errorOf(refused).message).toContain("estart the server");
+  }
+  expect(existsSync(join(folder, "PWNED"))).toBe(false);
 });
 
 test("a run that another process left behind is resumed here if its workflow is served, else the command is named", async () => {

@@ -61,6 +61,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       listCalls: { path: { id: "pay run/1" }, query: { limit: "10" } },
       readCallPart: { path: { key: call?.key ?? "", attempt: "1" }, query: { part: "input", offset: "0" } },
       listApprovals: { query: { status: "pending" } },
+      describeApproval: { path: { id: request.id } },
       streamEvents: { query: { run: "pay run/1" } },
       resumeRun: { path: { id: "pay run/1" }, body: {} },
       decideApproval: { path: { id: request.id }, body: { approved: false, argsHash: request.argsHash } },

@@ -32,6 +32,7 @@ test("serves files with their type, and the page for its own views", async () =>
   const html = { accept: "text/html,*/*" };
   expect(await get(files, "/runs/order-17", html)?.text()).toBe(PAGE);
   expect(await get(files, "/runs/v1.2", html)?.text()).toBe(PAGE);
+  expect(await get(files, "/runs/report.json", html)?.text()).toBe(PAGE);
   expect(get(files, "/missing.js", html)).toBeUndefined();
   expect(get(files, "/runs/order-17")).toBeUndefined();
 });

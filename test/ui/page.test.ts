@@ -99,37 +99,31 @@ describe("the page of a run", () => {
     expect(offences).toEqual([]);
   });
 
-  test("of 10,000 calls scrolls to the first one with few rows in the document", async () => {
-    const store = await freshStore();
-    const runtime = open(store);
-    await runtime.run({ runId: "long" }, async () => {
-      for (let from = 0; from < 10_000; from += 500) {
-        await Promise.all(
-          Array.from({ length: 500 }, (_, index) => runtime.call(echo, { text: `n${from + index}` })),
-        );
-      }
-    });
-    const { page } = await openPage(await serveStore(store));
-    await page.getByRole("link", { name: "long" }).click();
-    const box = page.getByRole("region", { name: "Calls, scrollable" });
-    await box.waitFor();
-    const first = page
-      .getByRole("table", { name: "Calls" })
-      .getByText('{"text":"n0"}', { exact: true })
-      .first();
-    await expect
-      .poll(
-        async () => {
-          await box.evaluate((element: { scrollTop: number; scrollHeight: number }) => {
-            element.scrollTop = element.scrollHeight;
-          });
-          return first.isVisible();
-        },
-        { timeout: 25_000 },
-      )
-      .toBe(true);
-    expect(await page.getByRole("row").count()).toBeLessThan(100);
-  });
+  test(
+    "of 10,000 calls scrolls to the first one with few rows in the document",
+    { timeout: 120_000 },
+    async () => {
+      const store = await freshStore();
+      const runtime = open(store);
+      await runtime.run({ runId: "long" }, async () => {
+        for (let from = 0; from < 10_000; from += 500) {
+          await Promise.all(
+            Array.from({ length: 500 }, (_, index) => runtime.call(echo, { text: `n${from + index}` })),
+          );
+        }
+      });
+      const { page } = await openPage(await serveStore(store));
+      await page.getByRole("link", { name: "long" }).click();
+      await page.getByText("10,000 calls, newest first").waitFor();
+      const box = page.getByRole("region", { name: "Calls, scrollable" });
+      await box.evaluate((element: { scrollTop: number; scrollHeight: number }) => {
+        element.scrollTop = element.scrollHeight;
+      });
+      const table = page.getByRole("table", { name: "Calls" });
+      await table.getByText('{"text":"n0"}', { exact: true }).first().waitFor({ timeout: 90_000 });
+      expect(await page.getByRole("row").count()).toBeLessThan(100);
+    },
+  );
 
   test("shows an output of 50 MB piece by piece", async () => {
     const store = await freshStore();
@@ -243,6 +237,7 @@ describe("an approval", () => {
     await other.page.getByRole("button", { name: "Deny" }).waitFor();
     await one.page.getByRole("button", { name: "Deny" }).click();
     await other.page.getByRole("button", { name: "Deny" }).waitFor({ state: "detached" });
+    await other.page.getByText(/denied by browser/).waitFor();
   });
 
   test.each([
@@ -293,6 +288,35 @@ describe("what runs and tools produced", () => {
     expect(await page.evaluate("window.hacked")).toBeUndefined();
     expect(await page.locator("img").count()).toBe(0);
     expect(offences).toEqual([]);
+  });
+});
+
+describe("characters that reorder or hide text", () => {
+  test("are shown as escapes in names, ids and arguments, so that an approver sees what will run", async () => {
+    const store = await freshStore();
+    const runtime = open(store);
+    const hidden = "pay \u202Eecila\u202C \u200B\u{E0041}bob";
+    const tool = defineTool({
+      name: "pay",
+      schema: z.object({ text: z.string() }),
+      needsApproval: true,
+      approvalPrompt: () => hidden,
+      execute: async ({ text }) => ({ text }),
+    });
+    await runtime.run({ runId: hidden, name: hidden, labels: { hidden } }, () =>
+      runtime.call(tool, { text: hidden }),
+    );
+    const { page } = await openPage(await serveStore(store));
+    await page.getByRole("link", { name: "pay \\u202eecila" }).first().click();
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    const shown = `${await page.locator("body").innerText()} ${await page.title()}`;
+    expect(shown).toContain("\\u202eecila");
+    expect(shown).not.toMatch(/[\u200B-\u200F\u202A-\u202E\u{E0000}-\u{E007F}]/u);
+    const raw = await (await page.request.get(new URL("/api/v1/approvals", page.url()).href)).text();
+    expect(raw).not.toMatch(/[\u0080-\u009F\u200B-\u200F\u202A-\u202E]/);
+    expect(JSON.parse(raw)).toMatchObject({ approvals: [{ prompt: hidden, args: { text: hidden } }] });
+    await page.getByRole("button", { name: "Approve" }).click();
+    await expect.poll(() => runtime.approvals({ runId: hidden })).toMatchObject([{ status: "approved" }]);
   });
 });
 

@@ -241,6 +241,6 @@ describe("an error", () => {
   });
 
   it("is given for something that is not a workflow", async () => {
-    await expect(runWorkflow((() => 1) as never)).rejects.toThrow(/smithers/);
+    await expect(runWorkflow((() => 1) as never)).rejects.toThrow(/what workflow\(\) returned/);
   });
 });

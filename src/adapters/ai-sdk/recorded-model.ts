@@ -2,6 +2,7 @@
  * An AI SDK model that logs its responses: each is committed before its calls run, and replayed instead of requested
  * again.
  */
+import { ToolwrightError } from "../../errors.ts";
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
 import { currentScope } from "../../invoke/call-in-context.ts";
@@ -15,6 +16,7 @@ import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
+import { toShownJson } from "../../util/shown-value.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
 import type { LanguageModelLike } from "../../model/sdk-model.ts";
 
@@ -37,9 +39,10 @@ const plainModels = sharedByCopies("recorded models.1", () => new WeakMap<object
  * workflow tasks are recorded without it. Outside any run, requests go to the model unchanged.
  *
  * @example
- * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-4-5")), tools });
+ * const researcher = new ToolLoopAgent({ model: recordModel(anthropic("claude-sonnet-5-5")), tools });
  */
 export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M): M {
+  assertModel(model);
   const { provider, modelId } = model;
   // Several models may receive the same prompt, so the whole request identifies a response.
   return wrap(
@@ -51,6 +54,19 @@ export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M)
       ...request,
     }),
     noteRecordedAnswer,
+  );
+}
+
+/** The AI SDK also takes the name of a model, which has no requests that could be recorded. */
+function assertModel(model: unknown): void {
+  if (typeof model === "object" && model !== null) return;
+  throw new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    `recordModel takes a model of an AI SDK provider, not ${toShownJson(model)}.`,
+    {
+      details: { option: "model" },
+      hint: 'Pass a model object, such as anthropic("claude-sonnet-5-5") from @ai-sdk/anthropic, or gateway("…") from ai.',
+    },
   );
 }
 

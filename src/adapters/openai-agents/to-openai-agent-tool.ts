@@ -15,7 +15,7 @@ import { checkOptions } from "../../definition/option-table.ts";
 import type { NameRule } from "../../definition/provider-names.ts";
 import type { CallOptions } from "../../invoke/call.ts";
 import { callInContext, needsApprovalInContext } from "../../invoke/call-in-context.ts";
-import { timeoutError } from "../../invoke/policies/timeout.ts";
+import { timeoutError } from "../../invoke/abort-error.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
 import { toModelAnswer } from "../../tool/model-answer.ts";

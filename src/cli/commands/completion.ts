@@ -14,7 +14,7 @@ export function addCompletionCommand(program: Command): void {
     )
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)));
   withOutputOptions(command)
-    .addHelpText("after", `\nInstall it:\n${installs.join("\n")}`)
+    .addHelpText("after", `\nExamples:\n${installs.join("\n")}`)
     .action(
       acting(async ({ screen }: Acting<object>, shell: string) => {
         const script = completionScript(program, shell);

@@ -1,5 +1,5 @@
 /** `toolwright init [folder]`: writes a project with a tool and a test, and prints the next commands. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Command, Option } from "commander";
 import { printedWord, quoted } from "../../terminal/terminal-text.ts";
@@ -44,12 +44,11 @@ export function addInitCommand(program: Command): void {
       acting(async ({ screen, options }: Acting<InitOptions>, folder: string) => {
         const { template, agents = false } = options;
         const files: Readonly<Record<string, string>> = projectFiles(template, { agents });
-        const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
+        const taken = Object.keys(files).filter((name) => isTaken(join(folder, name)));
         assertNoClash(folder, taken);
         const next = nextCommands(folder, template, taken.includes("package.json"));
         const written = Object.keys(files).filter((name) => !taken.includes(name));
-        mkdirSync(folder, { recursive: true });
-        for (const name of written) writeFileSync(join(folder, name), files[name] ?? "");
+        writeFiles(folder, written, files);
         const notes = taken.flatMap((name) => NOTES[name] ?? []);
         // Without our scripts in package.json, the program is started directly.
         const more = TEMPLATES[template].more.map(
@@ -75,6 +74,11 @@ export function addInitCommand(program: Command): void {
     );
 }
 
+/** Also true for a link that leads nowhere: writing to it would create a file somewhere else. */
+function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 /** @throws CliError */
 function assertNoClash(folder: string, taken: readonly string[]): void {
   const clash = taken.find((name) => !(SHARED_FILES as readonly string[]).includes(name));
@@ -84,6 +88,25 @@ function assertNoClash(folder: string, taken: readonly string[]): void {
     `${join(folder, clash)} already exists. Nothing was written.`,
     "Choose another folder: npx toolwright init example",
   );
+}
+
+/** @throws CliError */
+function writeFiles(folder: string, names: readonly string[], files: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    // A link that leads nowhere is not followed.
+    for (const name of names) writeFileSync(join(folder, name), files[name] ?? "", { flag: "wx" });
+  } catch (error) {
+    const { code, message, syscall } = error as NodeJS.ErrnoException;
+    const isFile = (code === "EEXIST" && syscall === "mkdir") || code === "ENOTDIR";
+    throw new CliError(
+      isFile ? "CLI_FILE_EXISTS" : "CLI_FILE_INVALID",
+      isFile
+        ? `${folder} is a file, or lies in one. Nothing was written.`
+        : `${folder} cannot be written: ${message}.`,
+      "Choose another folder: npx toolwright init example",
+    );
+  }
 }
 
 /** What a file that was kept must have. The command to install covers package.json. */

@@ -5,7 +5,13 @@ import { nextCommand } from "../command-name.ts";
 import type { ListedRun } from "../../operate/list-runs.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
-import { type ShownStatus, shownStatus } from "../../operate/run-status.ts";
+import {
+  MOST_RUNS,
+  RUN_KINDS,
+  type RunKind,
+  type ShownStatus,
+  shownStatus,
+} from "../../operate/run-status.ts";
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
 import { withoutPassword } from "../../operate/store-address.ts";
 import { toAge, toDuration } from "../../terminal/readable.ts";
@@ -17,9 +23,6 @@ interface PsOptions extends CommonOptions {
   readonly label?: string;
   readonly before?: string;
 }
-
-const KINDS = ["workflow", "agent", "program", "tool"] as const;
-type RunKind = (typeof KINDS)[number];
 
 const DEFAULT_LIMIT = 20;
 const STATUSES = Object.keys(STATUS_COLOURS);
@@ -40,9 +43,14 @@ export function addPsCommand(program: Command): void {
     .command("ps")
     .summary("list runs, newest first")
     .description("Lists runs of every kind, newest first, with the progress of their tasks.")
-    .option("--limit <runs>", "how many at most, up to 200", wholeNumber(1), DEFAULT_LIMIT)
+    .option(
+      "--limit <runs>",
+      `how many at most, up to ${MOST_RUNS}`,
+      wholeNumber(1, MOST_RUNS),
+      DEFAULT_LIMIT,
+    )
     .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES))
-    .addOption(new Option("--kind <kind>", "only those of this kind").choices(KINDS))
+    .addOption(new Option("--kind <kind>", "only those of this kind").choices(RUN_KINDS))
     .option("--label <key=value>", "only those with this label")
     .option("--before <run-id>", "continue the list after this run");
   withCommonOptions(command)

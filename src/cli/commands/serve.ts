@@ -22,7 +22,7 @@ export function addServeCommand(program: Command): void {
     .description(
       "Serves the runs of a store on this machine: a page to watch them and to decide approvals, and an HTTP API.",
     )
-    .option("--port <port>", "the port; 0 takes a free one (default: 4983)", wholeNumber(0))
+    .option("--port <port>", "the port; 0 takes a free one (default: 4983)", wholeNumber(0, 65_535))
     .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
     .option("--open", "open the page in the browser")
     .option("--read-only", "refuse decisions and commands")

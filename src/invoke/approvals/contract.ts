@@ -1,5 +1,6 @@
 /** The contract of a tool, stored with a request: any process can check a decision against it without having the tool. */
 import { z } from "zod";
+import { describeIssues } from "../../definition/describe-issues.ts";
 import { toOutputJsonSchema, type JsonSchema } from "../../definition/json-schema.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { digest } from "../../util/hash.ts";
@@ -40,8 +41,7 @@ export function problemsWith(schema: JsonSchema, value: unknown, whole: string):
   const readable = inZod(schema);
   if (readable === undefined) return undefined;
   const parsed = readable.safeParse(value);
-  if (parsed.success) return undefined;
-  return parsed.error.issues.map((issue) => `${issue.path.join(".") || whole}: ${issue.message}`).join("; ");
+  return parsed.success ? undefined : describeIssues(parsed.error, whole);
 }
 
 /** Zod reads only a part of JSON Schema, and tools of other SDKs may use the rest. The call itself validates in any case. */

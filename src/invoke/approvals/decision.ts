@@ -81,6 +81,13 @@ export function verdictOn(request: Request, decision: ApprovalDecision): Verdict
         `is not about an interrupted call: decide it with { approved: true } or { approved: false }, not with ${resolution === undefined ? "an output" : `resolution "${resolution}"`}`,
       );
     if (approved === undefined) throw invalid(request, "needs { approved: true } or { approved: false }");
+    if (decision.approvedArgs !== undefined && (request.kind === "task" || !approved))
+      throw invalid(
+        request,
+        request.kind === "task"
+          ? "is about a task, which has no arguments to edit: leave approvedArgs out"
+          : "takes approvedArgs only with approved: true: a denied call does not run",
+      );
     return { approved, happened: undefined };
   }
   if (decision.approvedArgs !== undefined)

@@ -1,7 +1,8 @@
 /** Runs the tool's `reconcile` function, which checks outside whether an interrupted call happened. */
-import { ToolwrightError } from "../../errors.ts";
+import type { ToolwrightError } from "../../errors.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
 import { msLeft } from "../../util/clock.ts";
+import { abortError } from "../abort-error.ts";
 import { runAuthorFunction } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
 import { messageOf } from "../error-record.ts";
@@ -31,7 +32,7 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
     return happened ? { happened, outputJson: await parseOutput(call, output) } : { happened };
   } catch (error) {
     // A `reconcile` that was aborted proves nothing about the call.
-    if (call.signal?.aborted === true) throw aborted(error);
+    if (call.signal?.aborted === true) throw unresolved(call);
     emit(call, {
       type: "call-logged",
       level: "warn",
@@ -51,15 +52,12 @@ async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
   if (leftMs <= 0) return;
   try {
     await host.clock.sleep(leftMs, call.signal);
-  } catch (cause) {
-    throw aborted(cause);
+  } catch {
+    // Only an abort ends the wait early.
+    throw unresolved(call);
   }
 }
 
-function aborted(cause: unknown): ToolwrightError {
-  return new ToolwrightError(
-    "TOOL_ABORTED",
-    "The call was aborted before the outcome of an earlier one was resolved.",
-    { cause },
-  );
+function unresolved(call: Call): ToolwrightError {
+  return abortError(call, { doing: "before the outcome of an earlier call was resolved" });
 }

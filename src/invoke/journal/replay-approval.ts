@@ -1,6 +1,6 @@
 /** The approval request about an interrupted call (`kind: "replay"`): it happened, run it again, or give up. */
 import { type ApprovalRow, approvalOfCall } from "../../store/tables/approvals.ts";
-import { type CallRow, callsByKey } from "../../store/tables/calls.ts";
+import { type CallRow, lockCallsByKey } from "../../store/tables/calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { redeemGuard, requestApproval } from "../approvals/request.ts";
 import { addGuard, type Call } from "../call.ts";
@@ -27,9 +27,13 @@ export async function requestReplayApproval(call: Call, row: CallRow): Promise<R
   return { kind: "pending", approval };
 }
 
-/** The interrupted try may have succeeded since the row was read: then no decision is needed. @throws Contended */
+/**
+ * The interrupted try may have succeeded since the row was read: then no decision is needed. If it succeeds later, it closes
+ * the request, so the rows stay locked until the request is stored.
+ * @throws Contended
+ */
 function* inDoubt(row: CallRow): Transaction<void> {
-  const rows = yield* callsByKey(row.scopeId, row.key);
+  const rows = yield* lockCallsByKey(row.scopeId, row.key);
   const current = rows.find(({ attempt }) => attempt === row.attempt);
   const isSame = current === undefined || current.effect === row.effect;
   if (!isSame || lateSuccessIn(rows, row) !== undefined) throw new Contended();

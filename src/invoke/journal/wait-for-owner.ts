@@ -8,6 +8,7 @@ import type { Transaction } from "../../store/store.ts";
 import { markUnknown } from "../../store/tables/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
+import { abortError } from "../abort-error.ts";
 import { type Call, inFlightName } from "../call.ts";
 import { whenTriesSettled } from "../unsettled-tries.ts";
 import { Contended } from "../policy.ts";
@@ -29,7 +30,7 @@ export async function waitForOwner(
   const timeoutMs = longestWaitMs(call);
   const deadline = performance.now() + timeoutMs;
   const running = runningHere(call, row);
-  if (running !== undefined && row.status === "started") await pause(deadline, call.signal, running);
+  if (running !== undefined && row.status === "started") await pause(call, deadline, running);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     if (row.ownerId === host.ownerId) await host.failedWrites.settle();
     const current = await host.store.read(() => sameRow(row));
@@ -40,7 +41,7 @@ export async function waitForOwner(
       return;
     }
     if (performance.now() >= deadline) throw tooLong(call, timeoutMs);
-    await pause(performance.now() + ms, call.signal);
+    await pause(call, performance.now() + ms);
   }
 }
 
@@ -49,7 +50,7 @@ export async function waitInFlight(call: Call, other: Promise<unknown>): Promise
   const timeoutMs = longestWaitMs(call);
   const isOver = await Promise.race([
     other.then(() => true),
-    pause(performance.now() + timeoutMs, call.signal, other).then(() => false),
+    pause(call, performance.now() + timeoutMs, other).then(() => false),
   ]);
   if (!isOver) throw tooLong(call, timeoutMs);
 }
@@ -69,7 +70,7 @@ export async function hasSettled(
   if (!(await isAtWork(call, row))) return true;
   for (let ms = FIRST_PAUSE_MS; performance.now() < deadline; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     const here = whenTriesSettled(host.store, row.key);
-    await pause(here === undefined ? performance.now() + ms : deadline, call.signal, here);
+    await pause(call, here === undefined ? performance.now() + ms : deadline, here);
     if (!(await isAtWork(call, row))) throw new Contended();
   }
   return false;
@@ -142,25 +143,16 @@ async function isAlive(call: Call, row: CallRow): Promise<boolean> {
 }
 
 /** Waits until the deadline, or until `other` settles. Clears its timer, which would keep the process running. */
-async function pause(
-  deadline: number,
-  signal: AbortSignal | undefined,
-  other?: Promise<unknown>,
-): Promise<void> {
+async function pause(call: Call, deadline: number, other?: Promise<unknown>): Promise<void> {
+  const { signal } = call;
   const over = new AbortController();
   const timer = systemClock
     .sleep(Math.max(0, deadline - performance.now()), over.signal)
     .catch(() => undefined);
   await untilAborted(other === undefined ? timer : Promise.race([timer, other]), signal);
   over.abort();
-  if (signal?.aborted === true) throw aborted(signal);
-}
-
-function aborted(signal: AbortSignal | undefined): ToolwrightError {
-  return new ToolwrightError("TOOL_ABORTED", "The call was cancelled while it waited for an equal call.", {
-    cause: signal?.reason,
-    effect: "none",
-  });
+  if (signal?.aborted === true)
+    throw abortError(call, { doing: "while it waited for an equal call", effect: "none" });
 }
 
 function tooLong(call: Call, timeoutMs: number): ToolwrightError {

@@ -28,7 +28,7 @@ async function requireApproval(call: Call, next: Next): Promise<Result> {
   const denial = await host.store.read(() => denialOf(scope.identity, spec.name, argumentsHash(call), now));
   if (denial !== undefined) return { kind: "denied", approval: denial };
   if (!(await needsApproval(call))) return next(call);
-  if (call.signal?.aborted === true) return aborted(call.signal);
+  if (call.signal?.aborted === true) return aborted(call);
   // Request no approval for a call that would be refused anyway.
   const refusal = (await refusalOfLimits(call)) ?? (await refusalOfBreaker(call));
   if (refusal !== undefined) return refusal;

@@ -18,10 +18,9 @@ import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
-  if (call.signal?.aborted === true) return aborted(call.signal);
+  if (call.signal?.aborted === true) return aborted(call);
   const { host, spec } = call;
-  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call)))
-    return aborted(call.signal);
+  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call))) return aborted(call);
   if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();

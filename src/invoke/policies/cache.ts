@@ -29,7 +29,7 @@ async function cached(call: Call, next: Next): Promise<Result> {
     return refuse(keyError(call, error));
   }
   const release = await takeLead(call, JSON.stringify(key));
-  if (call.signal?.aborted === true) return aborted(call.signal);
+  if (call.signal?.aborted === true) return aborted(call);
   try {
     const now = call.host.clock.now();
     const latest = momentAfter(now, (call.spec.cache?.ttlMs ?? Infinity) + SKEW_MS);

@@ -28,7 +28,7 @@ async function waitForCapacity(call: Call, next: Next): Promise<Result> {
     } catch (error) {
       if (!(error instanceof MustWait)) throw error;
       await waitFor(call, error);
-      if (call.signal?.aborted === true) return aborted(call.signal);
+      if (call.signal?.aborted === true) return aborted(call);
     }
   }
 }

@@ -115,7 +115,7 @@ async function waitFor(call: Call, row: CallRow): Promise<Result | undefined> {
     await waitForOwner(call, row, { includesPending: true });
     return undefined;
   } catch (error) {
-    if (call.signal?.aborted === true) return aborted(call.signal);
+    if (call.signal?.aborted === true) return aborted(call);
     if (ToolwrightError.is(error) && error.code === "TOOL_TIMEOUT") return refuse(error);
     throw error;
   } finally {

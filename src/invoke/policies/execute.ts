@@ -17,7 +17,7 @@ export const execute: Policy = async (call) => {
   const attempt = call.currentTry ?? new Try(call);
   try {
     // The enclosing call may have ended while this one waited.
-    if (call.scope.ofTry?.isOver === true) return aborted(call.signal);
+    if (call.scope.ofTry?.isOver === true) return aborted(call);
     const output = await withToolContext(call, (ctx) => enter(call, ctx), attempt);
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);

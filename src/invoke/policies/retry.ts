@@ -32,7 +32,7 @@ async function tryAgain(call: Call, maxRetries: number, next: Next): Promise<Res
     const waitMs = waitOf(call, result.error, retries);
     if (waitMs > LONGEST_WAIT_MS || waitMs >= (wallLeft(call) ?? Infinity)) return result;
     // Aborted during the wait: the last error is not the outcome then.
-    if (!(await waitBeforeRetry(call, result.error, waitMs))) return aborted(call.signal);
+    if (!(await waitBeforeRetry(call, result.error, waitMs))) return aborted(call);
     if ((await refusalOfBreaker(call)) !== undefined) return result;
   }
 }

@@ -5,6 +5,7 @@
 import { ToolwrightError } from "../../errors.ts";
 import { endExecution, recordLate } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
+import { isTimeoutOfLoop, timeoutError } from "../abort-error.ts";
 import { type Call, inFlightName, emit, releaseIndexes } from "../call.ts";
 import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
@@ -15,7 +16,7 @@ import { Try } from "../try.ts";
 import { encode } from "../../util/encode.ts";
 
 export const timeout: Policy = (call, next) => {
-  if (call.signal?.aborted === true) return Promise.resolve(aborted(call.signal));
+  if (call.signal?.aborted === true) return Promise.resolve(aborted(call));
   const attempt = new Try(call);
   call.currentTry = attempt;
   const limit = limitOf(call);
@@ -47,10 +48,9 @@ async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | und
   const interrupted = Promise.withResolvers<Result>();
   const startedAtMs = performance.now();
   const onAbort = (): void => {
-    const timedOutHere = timedOutOutside(call, performance.now() - startedAtMs);
     // The loop continues at once. Its next equal call is this call, even before this one is stored as in doubt.
-    if (timedOutHere !== undefined) releaseIndexes(call, "interrupted");
-    interrupted.resolve(timedOutHere ?? aborted(call.signal));
+    if (isTimeoutOfLoop(call)) releaseIndexes(call, "interrupted");
+    interrupted.resolve(aborted(call, performance.now() - startedAtMs));
   };
   call.signal?.addEventListener("abort", onAbort, { once: true });
   if (limit !== undefined) {
@@ -93,6 +93,8 @@ function watchLate(call: Call, work: Promise<Result>): void {
 
 async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<void> {
   const result = await work.catch(() => undefined);
+  // A decision counts if the try had settled before it, however late the store learns of that.
+  const settledAtMs = call.host.clock.now();
   await call.ended.promise;
   call.unsettledTries -= 1;
   if (!call.begun || call.isDeferred || call.scope.isDetached) return;
@@ -102,7 +104,7 @@ async function recordWhenSettled(call: Call, work: Promise<Result>): Promise<voi
   const isLast = call.unsettledTries === 0;
   const write = function* (): Transaction<void> {
     if (late !== undefined) yield* recordLate(at, late);
-    if (isLast) yield* endExecution(at, host.clock.now());
+    if (isLast) yield* endExecution(at, settledAtMs);
   };
   try {
     await host.store.transaction(write, "normal");
@@ -134,33 +136,6 @@ function describeLate(
 
 function timedOut(call: Call, timeoutMs: number): Result {
   return { kind: "error", error: timeoutError(call, timeoutMs, true) };
-}
-
-/**
- * A timeout that the loop has set for this call, such as `timeout: { toolMs }` of the AI SDK, or `timeoutMs` of OpenAI Agents,
- * whose error has no name of its own. The loop continues, so the model reads the same error as for our own timeout. It may also end the loop, which must be able to resume: the call stays in
- * doubt, and the next equal call resolves it.
- */
-function timedOutOutside(call: Call, elapsedMs: number): Result | undefined {
-  const { signal, scope, madeBy } = call;
-  const reason: unknown = signal?.reason;
-  const isTimeout =
-    reason instanceof Error &&
-    (reason.name === "TimeoutError" || reason.constructor.name === "ToolTimeoutError");
-  const ofRun = scope.root.signal?.aborted === true || madeBy?.isStopped === true;
-  if (!isTimeout || ofRun) return undefined;
-  return { kind: "cut", error: timeoutError(call, Math.round(elapsedMs), false) };
-}
-
-export function timeoutError(
-  { spec }: Pick<Call, "spec">,
-  timeoutMs: number,
-  retryable: boolean,
-): ToolwrightError {
-  return new ToolwrightError("TOOL_TIMEOUT", `Tool "${spec.name}" timed out after ${timeoutMs} ms.`, {
-    details: { tool: spec.name, timeoutMs },
-    retryable,
-  });
 }
 
 export function wallClockSpent(call: Call): Result {

@@ -3,6 +3,7 @@
  * that a model can act on: nothing was run, and no limit or breaker is affected.
  */
 import { z } from "zod";
+import { describeIssues } from "../../definition/describe-issues.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { decode, encode, HostValue } from "../../util/encode.ts";
@@ -91,10 +92,9 @@ export async function findInputError(
 }
 
 function inputError(call: Pick<Call, "spec">, error: z.ZodError): ToolwrightError {
-  const problems = error.issues.map((issue) => describeIssue(issue, "the input"));
   return new ToolwrightError(
     "TOOL_INPUT_INVALID",
-    `Tool "${call.spec.name}" cannot take this input: ${problems.join("; ")}.`,
+    `Tool "${call.spec.name}" cannot take this input: ${describeIssues(error, "the input")}.`,
     {
       details: {
         tool: call.spec.name,
@@ -103,11 +103,6 @@ function inputError(call: Pick<Call, "spec">, error: z.ZodError): ToolwrightErro
       effect: "none",
     },
   );
-}
-
-function describeIssue(issue: z.core.$ZodIssue, whole: string): string {
-  const where = issue.path.length === 0 ? whole : issue.path.join(".");
-  return `${where}: ${issue.message.replace(/\.$/, "")}`;
 }
 
 function asInputError(call: Pick<Call, "spec">, error: unknown): ToolwrightError {
@@ -160,10 +155,7 @@ export async function parseOutput(call: Call, output: unknown): Promise<string> 
     if (outputSchema === undefined) return encode(output);
     const parsed = await parse(outputSchema, output);
     if (parsed.success) return encode(parsed.data);
-    throw outputError(
-      call,
-      parsed.error.issues.map((issue) => describeIssue(issue, "the output")).join("; "),
-    );
+    throw outputError(call, describeIssues(parsed.error, "the output"));
   } catch (error) {
     if (ToolwrightError.is(error)) throw error;
     throw outputError(call, `the output: ${messageOf(error)}`, error);

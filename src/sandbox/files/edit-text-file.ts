@@ -14,7 +14,7 @@ import type { PathStrategy } from "./path-strategy.ts";
 import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
 import { replaceFile } from "./replace-file.ts";
 import { walk, type Walked } from "./walk.ts";
-import { checkReplaceable, contentTooLarge, statLeaf } from "./write-text-file.ts";
+import { checkReplaceable, contentTooLarge, refuseChangedPlace, statLeaf } from "./write-text-file.ts";
 
 export interface EditTextFileOptions {
   readonly rootDir: string;
@@ -38,7 +38,7 @@ export async function editTextFile(options: EditTextFileOptions): Promise<void> 
   const { directory, name, shown } = walked;
   try {
     refuseProtected(walked, isProtected);
-    await inTurn(directory, name, () => editInPlace(walked, patch, maxBytes));
+    await inTurn(directory, name, () => editInPlace(walked, options));
   } catch (error) {
     throw toFileError(error, shown);
   } finally {
@@ -46,7 +46,10 @@ export async function editTextFile(options: EditTextFileOptions): Promise<void> 
   }
 }
 
-async function editInPlace(walked: Walked<unknown>, patch: string, maxBytes: number): Promise<void> {
+async function editInPlace(
+  walked: Walked<unknown>,
+  { patch, maxBytes, isProtected }: EditTextFileOptions,
+): Promise<void> {
   const { directory, name, strategy, shown } = walked;
   const descriptor = openLeaf(directory, name, strategy);
   // The walk has resolved all links, so this one is new.
@@ -61,6 +64,7 @@ async function editInPlace(walked: Walked<unknown>, patch: string, maxBytes: num
     const beforeRename = (): void => {
       const now = lstatSync(`${directory.base}/${name}`, { bigint: true, throwIfNoEntry: false });
       if (!isUnchanged(before, now)) throw changedMeanwhile(shown);
+      refuseChangedPlace(walked, isProtected);
     };
     await replaceFile({ place: walked, bytes, existing: stats, beforeRename });
   });

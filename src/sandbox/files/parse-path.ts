@@ -57,7 +57,7 @@ function checkSpelling(path: unknown): string {
     throw fileError("TOOL_INPUT_INVALID", `The path has to be a string; it is ${typeof path}.`);
   }
   if (path === "") throw fileError("TOOL_PATH_INVALID", "The path is empty.");
-  if (path.includes("\0")) throw invalid(path, "holds a NUL character");
+  if (path.includes("\0")) throw invalid(path, "contains a NUL character");
   if (!path.isWellFormed()) throw invalid(path, "holds half of a surrogate pair");
   // A UTF-16 unit takes at most three bytes, so short paths need no counting.
   if (path.length * 3 > MAX_NAME_BYTES) {

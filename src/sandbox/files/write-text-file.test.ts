@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -40,6 +41,30 @@ describe("writeTextFile", () => {
     await write("f");
     expect(readFileSync(join(base, "outside"), "utf8")).toBe("old");
     expect(readFileSync(join(root, "f"), "utf8")).toBe("new");
+  });
+
+  // A command can do this in parallel, and its own check for repositories may be over before the rename.
+  it.each([
+    ["moved into a repository", () => renameSync(join(root, "free"), join(root, "repo/.git/hooks"))],
+    [
+      "made a repository",
+      () => {
+        for (const name of ["objects", "refs"]) mkdirSync(join(root, "free", name));
+        writeFileSync(join(root, "free/HEAD"), "ref: refs/heads/main\n");
+      },
+    ],
+  ])("writes nothing to a folder that is %s during the write", async (_, change) => {
+    for (const folder of ["free", "repo/.git"]) mkdirSync(join(root, folder), { recursive: true });
+    for (const name of ["config", "pre-commit"])
+      writeFileSync(join(root, "free", name), "old", { mode: 0o755 });
+    const written = Promise.allSettled([write("free/config"), write("free/pre-commit")]);
+    change();
+    const [config] = await written;
+    expect(config).toMatchObject({ status: "rejected", reason: { effect: "none" } });
+    const folder = existsSync(join(root, "free")) ? "free" : "repo/.git/hooks";
+    expect(readFileSync(join(root, folder, "config"), "utf8")).toBe("old");
+    if (folder !== "free") expect(readFileSync(join(root, folder, "pre-commit"), "utf8")).toBe("old");
+    expect(readdirSync(join(root, folder)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
   it("leaves nothing but the file", async () => {

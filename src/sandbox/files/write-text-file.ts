@@ -2,7 +2,8 @@
  * Implements the `write` tool on the disk. It must never leave half a file, a temporary file or an empty folder
  * behind when it fails.
  */
-import { closeSync, constants, lstatSync, openSync, type Stats } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readlinkSync, type Stats } from "node:fs";
+import { dirname } from "node:path";
 import { encodeText } from "./decode-text.ts";
 import { errnoOf, fileError, toFileError } from "./file-error.ts";
 import { inTurn } from "./file-queue.ts";
@@ -39,7 +40,8 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
   try {
     refuseProtected(walked, isProtected);
     if (existing !== undefined) checkReplaceable(existing, walked);
-    await inTurn(directory, name, () => replaceFile({ place: walked, bytes, existing }));
+    const beforeRename = (): void => refuseChangedPlace(walked, isProtected);
+    await inTurn(directory, name, () => replaceFile({ place: walked, bytes, existing, beforeRename }));
   } catch (error) {
     removeCreated(walked.created);
     throw toFileError(error, shown);
@@ -67,6 +69,23 @@ export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
     // A running program cannot be written to, but it can be replaced.
     if (errnoOf(error) !== "ETXTBSY") throw error;
   }
+}
+
+/**
+ * Call it right before the rename, in the same turn of the event loop. Since the first check, a command may have moved
+ * the folder to a protected place, or made a repository of it, and its own check at the end may be over.
+ */
+export function refuseChangedPlace(place: Walked<unknown>, isProtected: IsProtected | undefined): void {
+  const { directory, realPath, shown } = place;
+  const isHeld = directory.base.startsWith("/proc/");
+  if (isHeld && readlinkSync(directory.base) !== dirname(realPath)) {
+    throw fileError(
+      "TOOL_EXECUTION_FAILED",
+      `The folder of ${shown} was moved by another process in the meantime. Nothing was written.`,
+      { retryable: true },
+    );
+  }
+  refuseProtected(place, isProtected);
 }
 
 export function contentTooLarge(size: number, maxBytes: number): Error {

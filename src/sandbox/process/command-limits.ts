@@ -44,7 +44,7 @@ export function checkProcessLimits({ timeoutMs, maxOutputBytes }: ProcessLimits)
 export function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     if (name === "" || /[=\0]/.test(name)) throw invalid(`${JSON.stringify(name)} is no name of a variable.`);
-    if (value.includes("\0")) throw invalid(`The value of the variable ${name} holds a NUL character.`);
+    if (value.includes("\0")) throw invalid(`The value of the variable ${name} contains a NUL character.`);
   }
 }
 
@@ -53,7 +53,7 @@ export function checkText(name: string, text: string, maxLength: number): void {
   if (text.length > maxLength) {
     throw invalid(`${name} may have at most ${maxLength} characters; it has ${text.length}.`);
   }
-  if (text.includes("\0")) throw invalid(`${name} holds a NUL character, which no argument can hold.`);
+  if (text.includes("\0")) throw invalid(`${name} contains a NUL character, which no argument can contain.`);
 }
 
 function checkNumber(name: string, value: number, maximum: number): void {

@@ -100,11 +100,11 @@ function stoppedError(
 ): ToolwrightError {
   switch (why) {
     case "timeout": {
-      const message = `The command took longer than ${timeoutMs} ms and was killed, with all it had started.`;
+      const message = `The command timed out after ${timeoutMs} ms. It and all processes that it started were killed.`;
       return new ToolwrightError("TOOL_TIMEOUT", withOutput(message, details.output), { details });
     }
     case "abort": {
-      const message = "The call was aborted, and the command was killed, with all it had started.";
+      const message = "The call was aborted. The command and all processes that it started were killed.";
       return new ToolwrightError("TOOL_ABORTED", withOutput(message, details.output), {
         details,
         cause: signal?.reason,

@@ -22,6 +22,7 @@ import { randomUUID } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
+import { usePlainFile } from "../read-plain-file.ts";
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
 import { isBelow } from "./rules/rule.ts";
 
@@ -172,17 +173,15 @@ interface Content {
 /** Undefined if there is no file. */
 function readPlain(path: string): Content | undefined {
   try {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stat = fstatSync(descriptor);
-      if (!stat.isFile()) return undefined;
-      if (stat.size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+    const content = usePlainFile(path, flags, (descriptor, { size, nlink }): Content => {
+      if (size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
       const text = readFileSync(descriptor, "utf8");
       // Through its other name it could be changed later.
-      return stat.nlink > 1 ? { text, why: "a hard link" } : { text };
-    } finally {
-      closeSync(descriptor);
-    }
+      return nlink > 1 ? { text, why: "a hard link" } : { text };
+    });
+    // A pipe would make git wait forever.
+    return content ?? { text: "", why: "not a file" };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ELOOP") return { text: "", why: "a link" };

@@ -2,9 +2,10 @@
  * Whether git treats a folder as a repository, or would after a change. Git recognises one by its content, under any
  * name, so plain files in a folder are enough to make git run a program.
  */
-import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { foldName, isGitObeyedName } from "./protected-names.ts";
+import { readPlainFile } from "../read-plain-file.ts";
+import { foldName, GIT_OPERATIONS, isGitObeyedName } from "./protected-names.ts";
 
 /**
  * Whether git would obey a file at `below` in `folder`. This holds for a part that git runs or reads settings from,
@@ -12,8 +13,9 @@ import { foldName, isGitObeyedName } from "./protected-names.ts";
  * repository.
  */
 export function completesRepository(folder: string, below: string): boolean {
-  const [first = ""] = below.split("/");
-  const name = foldName(first);
+  const [name = "", second = ""] = below.split("/").map(foldName);
+  if (GIT_OPERATIONS.has(name) && isGitObeyedName(second))
+    return isRepository((part) => isThere(folder, part));
   if (!PARTS.has(name) && !isGitObeyedName(name)) return false;
   const has = (part: string): boolean => isThere(folder, part);
   const willHave = (part: string): boolean => name === part.toLowerCase() || has(part);
@@ -65,15 +67,8 @@ const MAX_POINTER_BYTES = 1_048_576;
 
 /** Follows links, like git. */
 function readPointer(path: string): string {
-  try {
-    const stat = statSync(path);
-    // Files of the kernel report no size, and some of them never end.
-    if (!stat.isFile() || stat.size === 0 || stat.size > MAX_POINTER_BYTES) return "";
-    const text = readFileSync(path, "utf8").replace(/[\r\n]+$/, "");
-    return text.split("\0", 1)[0] ?? "";
-  } catch {
-    return ""; // Does not exist.
-  }
+  const text = readPlainFile(path, MAX_POINTER_BYTES)?.replace(/[\r\n]+$/, "") ?? "";
+  return text.split("\0", 1)[0] ?? "";
 }
 
 function realOrSame(path: string): string {

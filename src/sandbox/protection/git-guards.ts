@@ -3,9 +3,10 @@
  * filters, drivers, aliases and the like. It reads configuration files, including those that they include, and
  * otherwise only names paths. The caller keeps those in the root.
  */
-import { lstatSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { readPlainFile } from "../read-plain-file.ts";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
 
 export interface GitGuards {
@@ -121,11 +122,10 @@ const known = new Map<string, { readonly stamp: string; readonly entries: readon
 function readEntries(file: string): readonly ConfigEntry[] {
   try {
     const { ino, size, ctimeNs, mtimeNs } = statSync(file, { bigint: true });
-    if (size > MAX_CONFIG_BYTES) return [];
     const stamp = `${ino} ${size} ${ctimeNs} ${mtimeNs}`;
     const before = known.get(file);
     if (before?.stamp === stamp) return before.entries;
-    const entries = parseGitConfig(readFileSync(file, "utf8"));
+    const entries = parseGitConfig(readPlainFile(file, MAX_CONFIG_BYTES) ?? "");
     if (known.size > 1_000) known.clear();
     // A second change within one clock tick would leave the same stamp.
     if (Date.now() - Number(ctimeNs / 1_000_000n) > SETTLED_MS) known.set(file, { stamp, entries });

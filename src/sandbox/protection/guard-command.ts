@@ -9,10 +9,10 @@ import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
 import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
 import { defuseObscure, findObscure } from "./obscure-repositories.ts";
-import { commandsOfRebase, removeCommandsOfRebase, REBASE_LIST } from "./rebase-commands.ts";
 import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
+import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
 import { distrustFile } from "./untrusted-files.ts";
 
 export interface CommandGuard {
@@ -33,7 +33,7 @@ export function guardCommand(
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set(plan.finds.closed),
     lost: new Set(plan.finds.lost),
-    todo: new Map(plan.finds.gitFolders.map((folder) => [folder, commandsOfRebase(folder)])),
+    operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
   /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
@@ -76,9 +76,8 @@ export function guardCommand(
       }
       // Not while the command runs: its own rebase may use such lines.
       if (mode === "change") {
-        const taken = removeCommandsOfRebase(root, path, before.todo.get(path) ?? []);
-        if (taken.length > 0)
-          violations.set(`${path}/${REBASE_LIST}`, { kind: "todo", path: `${path}/${REBASE_LIST}`, taken });
+        for (const { file, what } of removePrograms(root, path, before.operations.get(path) ?? []))
+          violations.set(join(path, file), { kind: "operation", path: join(path, file), taken: [what] });
       }
     }
     for (const path of finds.lost) {
@@ -120,7 +119,7 @@ export function guardCommand(
 }
 
 interface Violation {
-  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "todo";
+  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "operation";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -226,8 +225,8 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
       return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
     case "closed":
       return `The command took away the right to list the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
-    case "todo":
-      return `The command put commands into ${shown}, which git would run when the rebase continues. They were turned into comments.`;
+    case "operation":
+      return `The command left a program in ${shown} (${taken.join(", ")}), which git would run when the operation is continued. It was turned off.`;
     case "repository":
       return `The command made the repository ${shown} with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
   }

@@ -7,10 +7,13 @@
 export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir"] as const;
 
 /**
- * Adds the todo list of a rebase, whose commands `git rebase --continue` runs. Commands may write it, file tools may
- * not.
+ * Adds what an unfinished rebase or cherry-pick runs when it is continued: its list and its merge strategy. Commands
+ * may write these files, file tools may not.
  */
-const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo"]);
+const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo", "strategy", "opts"]);
+
+/** In a git folder: the folders of unfinished operations. */
+export const GIT_OPERATIONS: ReadonlySet<string> = new Set(["rebase-merge", "sequencer"]);
 
 /** Toolwright's own folder, which contains stores and instructions. */
 export const OWN_FOLDER = ".toolwright";

@@ -112,7 +112,7 @@ function toSearchResult(request: SearchRequest, result: ProcessResult, tier: Iso
   const { stopped, errors } = result;
   const { output, truncated } = shownMatches(result, request.maxOutputBytes);
   if (stopped === "timeout") {
-    const message = `The search took longer than ${request.timeoutMs} ms and was killed.`;
+    const message = `The search timed out after ${request.timeoutMs} ms and was killed.`;
     throw new ToolwrightError("TOOL_TIMEOUT", message, { details: { output, tier }, effect: "none" });
   }
   if (stopped === "abort") {

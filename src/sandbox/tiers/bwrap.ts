@@ -54,6 +54,7 @@ function planBwrap({ bwrap: program, features: found }: Programs, request: PlanR
     options: Buffer.from(options.map((option) => `${option}\0`).join("")),
     filter: buildSeccompFilter(need(seccompArchitecture()), {
       sockets: allowNetwork ? "internet" : "families",
+      noSetUserId: true,
     }),
     held,
     expected: { plan, rootReadOnly, hiddenFiles: view.masked },

@@ -36,6 +36,7 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
       sockets: request.allowNetwork ? "internet" : "none",
       noChangesByPath: true,
       noOtherProcesses: true,
+      noSetUserId: true,
     },
     cwd: relative(request.root, request.cwd) || ".",
     steps: [...systemSteps(view, request), ["allow", "rw", scratch], ...rootSteps(request)],

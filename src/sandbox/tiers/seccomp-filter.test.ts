@@ -104,6 +104,29 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     ]);
   });
 
+  test("lets no file become a set-user-id program, and denies no other mode", () => {
+    const strict = buildSeccompFilter(name, { sockets: "none", noSetUserId: true });
+    const strictly = (number: number, ...args: number[]): number =>
+      answerOf(strict, { arch: table.audit, number, args });
+    const at = (position: number, value: number): number[] => [...Array<number>(position).fill(0), value];
+    for (const [number, mode] of table.modes) {
+      expect([0o755, 0o2755, 0o1777].map((each) => strictly(number, ...at(mode, each)))).toEqual(
+        Array(3).fill(ALLOW),
+      );
+      expect(strictly(number, ...at(mode, 0o4755))).toBe(errno(1));
+      expect(ask(number, ...at(mode, 0o4755))).toBe(ALLOW);
+    }
+    for (const [number, flags] of table.opens) {
+      for (const create of [0o100, 0o1102, 0o20200002]) {
+        expect(strictly(number, ...at(flags, create), 0o4755)).toBe(errno(1));
+        expect(strictly(number, ...at(flags, create), 0o644)).toBe(ALLOW);
+      }
+      // Without a new file, the argument is whatever the register held.
+      expect(strictly(number, ...at(flags, 0o2), 0o4755)).toBe(ALLOW);
+    }
+    expect([strictly(table.openat2), ask(table.openat2)]).toEqual([errno(38), ALLOW]);
+  });
+
   test("fits into what the kernel takes", () => expect(filter.length / 8).toBeLessThan(4_096));
 });
 

@@ -18,6 +18,11 @@ export interface SeccompOptions {
    * that is named by its id counts as another process.
    */
   readonly noOtherProcesses?: boolean;
+  /**
+   * Denies set-user-id programs in the root: outside, they would give every user of the machine the rights of the
+   * agent's user.
+   */
+  readonly noSetUserId?: boolean;
 }
 
 /** The architecture of this process, if a filter can be built for it. */
@@ -59,6 +64,15 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));
   }
+  if (options.noSetUserId === true) {
+    for (const [number, mode] of table.modes) program.push(...onCall(number, denyBits(mode, SET_USER_ID)));
+    for (const [number, flags] of table.opens) {
+      const creates = [load(argument(flags)), jumpIfAnyBit(CREATES, 1, 0), answer(ALLOW)];
+      program.push(...onCall(number, [...creates, ...denyBits(flags + 1, SET_USER_ID)]));
+    }
+    // Programs fall back to openat.
+    program.push(...onCall(table.openat2, [answer(errno(ENOSYS))]));
+  }
   if (options.noOtherProcesses === true) {
     for (const number of table.changesOfOthers) program.push(...onCall(number, [answer(errno(EPERM))]));
     for (const number of table.changesOfProcess) program.push(...onCall(number, allowOnlyZero(0)));
@@ -96,6 +110,9 @@ const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+const SET_USER_ID = 0o4000;
+/** O_CREAT and O_TMPFILE. Without them, there is no mode. */
+const CREATES = 0o100 | 0o20000000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACES = 0x7e02_0000;
 const OFFSET_NUMBER = 0;
@@ -129,6 +146,13 @@ const allowOnly = (values: readonly number[]): Instruction[] => {
 const allowAllBut = (values: readonly number[]): Instruction[] => {
   return [...values.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(errno(EPERM))]), answer(ALLOW)];
 };
+
+const denyBits = (index: number, bits: number): Instruction[] => [
+  load(argument(index)),
+  jumpIfAnyBit(bits, 0, 1),
+  answer(errno(EPERM)),
+  answer(ALLOW),
+];
 
 /** For ids, which are 32-bit integers. */
 const allowOnlyZero = (index: number): Instruction[] => [

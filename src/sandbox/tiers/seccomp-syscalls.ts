@@ -101,6 +101,16 @@ const CHANGES_OF_PROCESS = {
 /** Calls that change other processes only. */
 const CHANGES_OF_OTHERS = { process_madvise: 440, process_mrelease: 448 } as const;
 
+/** Calls that set the mode of a file, and the position of the mode among their arguments. */
+const MODES = {
+  fchmod: [91, 52, 1],
+  fchmodat: [268, 53, 2],
+  fchmodat2: [452, 452, 2],
+  mknodat: [259, 33, 2],
+} as const satisfies Record<string, readonly [number, number, number]>;
+
+const MODES_ON_X64 = { chmod: [90, 1], creat: [85, 1], mknod: [133, 1] } as const;
+
 /** These exist only on x86. */
 const DENIED_ON_X64 = { iopl: 172, ioperm: 173, modify_ldt: 154, uselib: 134, create_module: 174 } as const;
 
@@ -116,6 +126,12 @@ export interface SyscallTable {
   /** Their arguments are a kind of id, and the id. */
   readonly setpriority: number;
   readonly ioprioSet: number;
+  /** Each call with the position of its mode. */
+  readonly modes: readonly (readonly [call: number, mode: number])[];
+  /** Each call with the position of its flags; the mode of a new file follows. */
+  readonly opens: readonly (readonly [call: number, flags: number])[];
+  /** Its mode is in memory. */
+  readonly openat2: number;
   readonly clone: number;
   readonly clone3: number;
   readonly socket: number;
@@ -144,6 +160,15 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     changesOfOthers: Object.values(CHANGES_OF_OTHERS),
     setpriority: 141,
     ioprioSet: 251,
+    modes: [
+      ...Object.values(MODES).map(([x64, , mode]) => [x64, mode] as const),
+      ...Object.values(MODES_ON_X64),
+    ],
+    opens: [
+      [2, 1],
+      [257, 2],
+    ],
+    openat2: 437,
     clone: 56,
     clone3: 435,
     socket: 41,
@@ -167,6 +192,9 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     changesOfOthers: Object.values(CHANGES_OF_OTHERS),
     setpriority: 140,
     ioprioSet: 30,
+    modes: Object.values(MODES).map(([, arm64, mode]) => [arm64, mode] as const),
+    opens: [[56, 2]],
+    openat2: 437,
     clone: 220,
     clone3: 435,
     socket: 198,

@@ -19,7 +19,11 @@ function planSeccomp({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "filter",
     env: request.env,
-    filter: { sockets: request.allowNetwork ? "internet" : "none", noOtherProcesses: true },
+    filter: {
+      sockets: request.allowNetwork ? "internet" : "none",
+      noOtherProcesses: true,
+      noSetUserId: true,
+    },
     cwd: ".",
     steps: [],
   });

@@ -22,7 +22,7 @@ function planUnshare({ perl }: Programs, request: PlanRequest): Launch {
   const { argv, options } = perlLauncher(need(perl), {
     kind: "namespaces",
     env: request.env,
-    filter: { sockets: request.allowNetwork ? "internet" : "families" },
+    filter: { sockets: request.allowNetwork ? "internet" : "families", noSetUserId: true },
     cwd: request.cwd,
     steps: [[request.allowNetwork ? "host" : "own"], ...stepsFor(viewFor(request), request)],
   });

@@ -29,7 +29,7 @@ function prepareFile(path: string): void {
 }
 
 const FILE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
-  ENOENT: ["lies in a folder that does not exist", "Make the folder, or use another path."],
+  ENOENT: ["is in a folder that does not exist", "Create the folder, or use another path."],
   EISDIR: ["is a folder, not a file", "Name a file in it."],
   EACCES: ["may not be written by this user", "Change its permissions, or use another path."],
   EROFS: ["lies on a read-only file system", "Use another path."],

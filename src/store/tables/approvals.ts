@@ -1,6 +1,7 @@
 /** Approval requests and their decisions. These rows are the only source of a decision. */
 import { readInteger, readText } from "./columns.ts";
 import { all, change, first, type Row, type SqlValue } from "../statement.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
 import {
   columns,
@@ -14,9 +15,6 @@ import {
   text,
   textOrNull,
 } from "./table.ts";
-
-export const APPROVAL_STATUSES = ["pending", "approved", "denied", "expired", "void"] as const;
-export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export const APPROVAL_KINDS = ["call", "replay", "task"] as const;
 /** `call`: may it run? `replay`: did the interrupted call happen, or should it run again? `task`: may it start? */

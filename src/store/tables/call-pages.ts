@@ -107,7 +107,9 @@ function* readScopes(runId: string): Transaction<ScopeOfCalls[]> {
 /** All calls of a run, in no order. */
 export function* readCallMarks(runId: string): Transaction<CallMark[]> {
   const calls: CallMark[] = [];
-  for (const { id } of yield* readScopes(runId)) calls.push(...(yield* scanCalls(id, CALL_MARKS)));
+  // One by one: the arguments of a call of push are limited, and a scope may have more calls.
+  for (const { id } of yield* readScopes(runId))
+    for (const call of yield* scanCalls(id, CALL_MARKS)) calls.push(call);
   return calls;
 }
 
@@ -126,11 +128,14 @@ export function* listCallHeads(
     .sort((one, other) => newestFirst(one.mark, other.mark))
     .slice(0, limit);
   const heads = new Map<string, HeadOfScope>();
+  const wanted = new Set(page.map(({ mark }) => `${mark.attempt} ${mark.key}`));
   const [newest, oldest] = [page[0]?.mark.startedAtMs ?? 0, page.at(-1)?.mark.startedAtMs ?? 0];
-  const reader = { list: () => headList(dialect), parse: toHead };
+  const parse = (row: Row): HeadOfScope | undefined =>
+    wanted.has(`${readInteger(row, "attempt")} ${readText(row, "key")}`) ? toHead(row) : undefined;
+  const reader = { list: () => headList(dialect), parse };
   for (const scope of new Set(page.map((one) => one.scope))) {
     for (const head of yield* scanCalls(scope.id, reader, oldest, newest))
-      heads.set(`${scope.id} ${head.attempt} ${head.key}`, head);
+      if (head !== undefined) heads.set(`${scope.id} ${head.attempt} ${head.key}`, head);
   }
   return page.flatMap(({ scope, mark }) => {
     const head = heads.get(`${scope.id} ${mark.attempt} ${mark.key}`);

@@ -78,6 +78,7 @@ export type NewCall = NewRowOf<(typeof NEW_CALL)["map"]>;
 export type CallRow = RowOf<(typeof CALLS)["map"]>;
 
 const BY_KEY = `SELECT ${CALLS.list()} FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 ORDER BY attempt DESC`;
+const BY_KEY_LOCKED = `${BY_KEY} {update}`;
 const ANYWHERE = `SELECT ${CALLS.list()} FROM toolwright_calls WHERE key = ?1 ORDER BY attempt DESC`;
 
 /** All rows of a key, the latest attempt first. */
@@ -85,7 +86,12 @@ export function* callsByKey(scopeId: number, key: string): Transaction<CallRow[]
   return (yield* all(BY_KEY, scopeId, key)).map(CALLS.parse);
 }
 
-/** The same in any scope. It scans every call: for queries of users, not for running calls. */
+/** The same, locked until the transaction ends: a late result of an interrupted try waits for it. */
+export function* lockCallsByKey(scopeId: number, key: string): Transaction<CallRow[]> {
+  return (yield* all(BY_KEY_LOCKED, scopeId, key)).map(CALLS.parse);
+}
+
+/** All rows of a key in any scope. It scans every call: for queries of users, not for running calls. */
 export function* callsAnywhere(key: string): Transaction<CallRow[]> {
   return (yield* all(ANYWHERE, key)).map(CALLS.parse);
 }

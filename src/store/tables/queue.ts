@@ -7,7 +7,8 @@
 import { readIntegerOrNull, readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { insertLabels, type Labels, listedName, RUN_STATES, type RunState } from "./runs.ts";
+import { RUN_STATES, type RunState } from "../run-words.ts";
+import { insertLabels, type Labels, listedName } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";

@@ -4,15 +4,8 @@ import { all, type Row, type SqlValue } from "../statement.ts";
 import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
 import { readWaitFacts, type WaitFacts } from "./waits.ts";
 import type { Store, Transaction } from "../store.ts";
-import {
-  type Labels,
-  listedName,
-  type RunKind,
-  type RunRow,
-  RUNS,
-  type RunState,
-  SHORT_ERROR,
-} from "./runs.ts";
+import type { RunKind, RunState } from "../run-words.ts";
+import { type Labels, listedName, type RunRow, RUNS, SHORT_ERROR } from "./runs.ts";
 
 /** The position after a run in the list. */
 export interface RunCursor {
@@ -276,8 +269,11 @@ export function* readRootScopes(runId: string, limit: number): Transaction<RootS
       attempt: readInteger(row, "attempt"),
       ownerId: readTextOrNull(row, "owner_id"),
       calls: calls.length,
-      startedAtMs: calls.length === 0 ? null : Math.min(...calls.map((call) => call.startedAtMs)),
-      lastMs: calls.length === 0 ? null : Math.max(...calls.map(endOf)),
+      startedAtMs:
+        calls.length === 0
+          ? null
+          : calls.reduce((first, call) => Math.min(first, call.startedAtMs), Infinity),
+      lastMs: calls.length === 0 ? null : calls.reduce((last, call) => Math.max(last, endOf(call)), 0),
       pending: calls.filter(({ status }) => status === "pending").length,
       callOwnerId,
     });

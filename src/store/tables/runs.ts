@@ -4,24 +4,9 @@
  */
 import { readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
+import { RUN_KINDS, RUN_STATES, type RunKind } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
-
-export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
-/** `tool`: a single call from the command line or an MCP client. */
-export type RunKind = (typeof RUN_KINDS)[number];
-
-export const RUN_STATES = [
-  "queued",
-  "running",
-  "waiting-approval",
-  "waiting-timer",
-  "waiting-signal",
-  "finished",
-  "failed",
-  "cancelled",
-] as const;
-export type RunState = (typeof RUN_STATES)[number];
 
 export type Labels = Readonly<Record<string, string>>;
 

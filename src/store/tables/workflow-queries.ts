@@ -3,7 +3,7 @@ import { readInteger, readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { TASK_STATUSES } from "./tasks.ts";
-import { RUN_STATES, type RunState } from "./runs.ts";
+import { RUN_STATES, type RunState } from "../run-words.ts";
 
 export type TaskCounts = Readonly<Record<(typeof TASK_STATUSES)[number], number>>;
 

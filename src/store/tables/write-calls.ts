@@ -5,6 +5,7 @@
 import {
   CALL_END,
   CALL_START,
+  lockCallsByKey,
   type CallEnd,
   type CallRow,
   type CallStart,
@@ -107,7 +108,10 @@ export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallE
   return changeWith(FINISH, CALL_END.values(end, [at.scopeId, at.attempt, at.key, at.ownerId]));
 }
 
-/** The row of a call that started in attempt ?3. A pending call may have moved to a later attempt since. */
+/**
+ * The row of a call that started in attempt ?3. A pending call may have moved to a later attempt since: lock its rows first,
+ * or PostgreSQL compares a row that moves at this moment with the attempt that it had before.
+ */
 const ROW_OF_ATTEMPT = `(SELECT MIN(attempt) FROM toolwright_calls WHERE scope_id = ?1 AND key = ?2 AND attempt >= ?3)`;
 
 /** Stores an outcome that arrived after the call had ended. It is never used as the outcome of this attempt. */
@@ -115,6 +119,7 @@ export function* recordLate(
   at: RowKey,
   late: { readonly effect: "none" | "happened" | null; readonly json: string },
 ): Transaction<number> {
+  yield* lockCallsByKey(at.scopeId, at.key);
   const changes = yield* change(
     // A success is final: a later outcome of another try is dropped.
     `UPDATE toolwright_calls SET late_json = ?4, effect = COALESCE(?5, effect)
@@ -141,14 +146,15 @@ function voidReplayRequests({ scopeId, key }: RowKey): Transaction<number> {
 }
 
 /** An interrupted try has settled: from here on another process may decide about its call. */
-export function endExecution(at: RowKey, nowMs: number): Transaction<number> {
-  return change(
+export function* endExecution(at: RowKey, settledAtMs: number): Transaction<number> {
+  yield* lockCallsByKey(at.scopeId, at.key);
+  return yield* change(
     `UPDATE toolwright_calls SET executing = 0, finished_at_ms = ?4
      WHERE scope_id = ?1 AND key = ?2 AND attempt = ${ROW_OF_ATTEMPT} AND executing = 1`,
     at.scopeId,
     at.key,
     at.attempt,
-    nowMs,
+    settledAtMs,
   );
 }
 

@@ -1,5 +1,14 @@
 /** The response of one turn, as a test writes it, and as the message that the API would send. */
-import { createSpeaker, type ScriptedAnswer, type ScriptedParts } from "../model/script.ts";
+import {
+  aFullText,
+  aList,
+  aNumber,
+  anInteger,
+  anObject,
+  aText,
+  type Check,
+} from "../../definition/option-checks.ts";
+import { anAnswer, createSpeaker, PARTS, type ScriptedAnswer, type ScriptedParts } from "../model/script.ts";
 
 export interface AnthropicParts extends ScriptedParts {
   /** Default: `tool_use` if there are calls, else `end_turn`. */
@@ -25,6 +34,22 @@ export interface HttpFailure {
 
 /** A text, calls, both, an HTTP error (an `Error` is a 500), or invalid bytes. */
 export type AnthropicAnswer = ScriptedAnswer | AnthropicParts | HttpFailure | { readonly garbage: string };
+
+type Names<Answer> = Answer extends object ? keyof Answer : never;
+
+export const anAnthropicAnswer: Check = anAnswer({
+  ...PARTS,
+  stopReason: aText,
+  content: aList,
+  container: anObject,
+  cutAfter: anInteger(0),
+  holdAfter: anInteger(0),
+  status: aNumber(100),
+  errorType: aFullText,
+  message: aText,
+  headers: anObject,
+  garbage: aText,
+} satisfies Record<Names<AnthropicParts | HttpFailure | { readonly garbage: string }>, Check>);
 
 export interface SpokenMessage {
   readonly message: {

@@ -6,12 +6,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { checkOptions } from "../../definition/option-table.ts";
-import { SCRIPTED_ANTHROPIC_OPTIONS, type ScriptedModelOptions, turnAt } from "../model/script.ts";
+import {
+  answerOf,
+  checkScript,
+  SCRIPTED_ANTHROPIC_OPTIONS,
+  type ScriptedModelOptions,
+  turnAt,
+} from "../model/script.ts";
 import {
   type AnthropicAnswer,
   createMessageSpeaker,
   failureBody,
   type HttpFailure,
+  anAnthropicAnswer,
   isFailure,
   isGarbage,
   type SpokenMessage,
@@ -59,6 +66,7 @@ export async function createScriptedAnthropic(
   options: Pick<ScriptedModelOptions, "atEnd"> = {},
 ): Promise<ScriptedAnthropic> {
   checkOptions(SCRIPTED_ANTHROPIC_OPTIONS, options);
+  checkScript(SCRIPTED_ANTHROPIC_OPTIONS, script, anAnthropicAnswer);
   const requests: AnthropicRequest[] = [];
   const refused: string[] = [];
   const speak = createMessageSpeaker();
@@ -73,7 +81,8 @@ export async function createScriptedAnthropic(
     const asked = { index: requests.length, body, headers: request.headers };
     requests.push(asked);
     const turn = turnAt(script, asked.index, options);
-    const said = typeof turn === "function" ? await turn(asked) : turn;
+    const { index } = asked;
+    const said = await answerOf(SCRIPTED_ANTHROPIC_OPTIONS, turn, asked, { index, check: anAnthropicAnswer });
     if (said instanceof Error) fail(response, { status: 500, message: said.message });
     else if (isFailure(said)) fail(response, said);
     else if (isGarbage(said)) response.setHeader("content-type", contentType(body)).end(said.garbage);

@@ -21,6 +21,13 @@ export function readPrompt(prompt: readonly ScriptedMessage[]): PromptReading {
   };
 }
 
+/** The calls of a response, without their ids. */
+export function toolCallsOf({ content }: ScriptedMessage): { toolName: unknown; input: unknown }[] {
+  return partsOf(content)
+    .filter(({ type }) => type === "tool-call")
+    .map(({ toolName, input }) => ({ toolName, input }));
+}
+
 type Part = Readonly<Record<string, unknown>>;
 
 function partsOf(content: unknown): readonly Part[] {

@@ -1,6 +1,18 @@
 /** The script of a model: one response for each turn, independent of the message format of a provider. */
-import { aFullText, oneOf } from "../../definition/option-checks.ts";
-import { optionTable, type OptionTable } from "../../definition/option-table.ts";
+import {
+  aFullText,
+  anything,
+  aText,
+  type Check,
+  describe,
+  fields,
+  fieldsWith,
+  isOptionsObject,
+  listOf,
+  oneOf,
+  Problem,
+} from "../../definition/option-checks.ts";
+import { asOptionError, optionTable, type OptionTable } from "../../definition/option-table.ts";
 
 export interface ScriptedToolCall {
   readonly toolName: string;
@@ -68,6 +80,50 @@ export const SCRIPTED_ANTHROPIC_OPTIONS: OptionTable = optionTable<Pick<Scripted
   { atEnd },
 );
 
+const someCalls: Check = listOf(
+  fieldsWith(["toolName", "input"], { toolName: aFullText, input: anything, toolCallId: aFullText }),
+);
+
+export const PARTS = { text: aText, toolCalls: someCalls } as const satisfies Record<
+  keyof ScriptedParts,
+  Check
+>;
+
+/** A misspelt field would be missing in the response, and the test would pass or fail for the wrong reason. */
+export function anAnswer(parts: Readonly<Record<string, Check>>): Check {
+  return (value, field) => {
+    if (typeof value === "string" || value instanceof Error) return;
+    if (Array.isArray(value)) someCalls(value, field);
+    else if (isOptionsObject(value)) fields(parts)(value, field);
+    else
+      throw new Problem(
+        field,
+        `must be a text, calls such as [{ toolName, input }], { text, toolCalls } or an Error, not ${describe(value)}.`,
+      );
+  };
+}
+
+/** Functions are checked when they have answered. @throws TOOL_OPTION_INVALID */
+export function checkScript({ surface }: OptionTable, script: unknown, answer: Check): void {
+  const aTurn: Check = (turn, field) => {
+    if (typeof turn !== "function") answer(turn, field);
+  };
+  asOptionError(surface, () => listOf(aTurn)(script, "script"));
+}
+
+/** @throws TOOL_OPTION_INVALID */
+export async function answerOf<Request, Answer>(
+  { surface }: OptionTable,
+  turn: Answer | ((request: Request) => Answer | PromiseLike<Answer>),
+  request: Request,
+  { index, check }: { readonly index: number; readonly check: Check },
+): Promise<Answer> {
+  if (typeof turn !== "function") return turn;
+  const said = await (turn as (request: Request) => Answer | PromiseLike<Answer>)(request);
+  asOptionError(surface, () => check(said, `script[${index}]()`));
+  return said;
+}
+
 /** A response with all defaults filled in. */
 export interface SpokenTurn {
   readonly text: string | undefined;
@@ -83,8 +139,16 @@ export interface ScriptPlayer {
   answer(request: Omit<ScriptedRequest, "index">): Promise<SpokenTurn>;
 }
 
-export function playScript(script: readonly ScriptedTurn[], options: ScriptedModelOptions): ScriptPlayer {
+/** @param countReplayed how many turns of the script the conversation of the first request already contains */
+export function playScript(
+  script: readonly ScriptedTurn[],
+  options: ScriptedModelOptions,
+  countReplayed: (prompt: readonly ScriptedMessage[]) => number,
+): ScriptPlayer {
+  const check = anAnswer(PARTS);
+  checkScript(SCRIPTED_MODEL_OPTIONS, script, check);
   const requests: ScriptedRequest[] = [];
+  let replayed = 0;
   const speak = createSpeaker();
   return {
     requests,
@@ -92,8 +156,10 @@ export function playScript(script: readonly ScriptedTurn[], options: ScriptedMod
       asked.signal?.throwIfAborted();
       const request = { ...asked, index: requests.length };
       requests.push(request);
-      const turn = turnAt(script, request.index, options);
-      const said = typeof turn === "function" ? await turn(request) : turn;
+      if (request.index === 0) replayed = countReplayed(request.prompt);
+      const turn = turnAt(script, replayed + request.index, options);
+      const { index } = request;
+      const said = await answerOf(SCRIPTED_MODEL_OPTIONS, turn, request, { index, check });
       if (said instanceof Error) throw said;
       return speak(said);
     },
@@ -128,7 +194,7 @@ export function turnAt<Turn>(
   );
 }
 
-function partsOf(said: Exclude<ScriptedAnswer, Error>): ScriptedParts {
+export function partsOf(said: Exclude<ScriptedAnswer, Error>): ScriptedParts {
   if (typeof said === "string") return { text: said };
   return isCalls(said) ? { toolCalls: said } : said;
 }

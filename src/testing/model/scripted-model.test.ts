@@ -104,3 +104,59 @@ test("fails if the script contains an error, and when the request was aborted", 
   await expect(model.doGenerate(aborted)).rejects.toThrow("gone");
   expect(model.requests).toHaveLength(1);
 });
+
+test.each<[script: unknown, says: string]>([
+  ["Done.", 'createScriptedModel: script must be an array, not "Done."'],
+  [[[{ name: "pay", input: {} }]], 'unknown option "name" of "script[0][0]". Known options: toolName, input'],
+  [[[{ toolName: "pay", args: {} }]], 'unknown option "args" of "script[0][0]". Did you mean "input"?'],
+  [[[{ toolName: "pay" }]], "script[0][0].input is missing"],
+  [[{ toolCall: [] }], 'Did you mean "toolCalls"?'],
+  [
+    ["Hi.", 5],
+    "script[1] must be a text, calls such as [{ toolName, input }], { text, toolCalls } or an Error",
+  ],
+])("a script that is misspelt is refused when it is written: %j", (script, says) => {
+  expect(() => createScriptedModel(script as never)).toThrow(says);
+});
+
+test("an answer that a function computes is checked too", async () => {
+  const model = createScriptedModel([() => ({ txt: "Hi." }) as never]);
+  await expect(model.doGenerate({ prompt: [] })).rejects.toThrow(
+    'unknown option "txt" of "script[0]()". Did you mean "text"?',
+  );
+});
+
+const call = (toolName: string, input: object) => ({ toolName, input });
+
+/** A request in the middle of a loop that made these calls, one in each response. */
+function askedAfter(...calls: readonly object[]) {
+  const steps = calls.flatMap((made) => [
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", ...made }] },
+    { role: "tool", content: [] },
+  ]);
+  return { prompt: [...asked.prompt, ...steps] };
+}
+
+test("begins after the turns that a restarted run has replayed", async () => {
+  const script = [[call("look", { at: "x" })], [call("move", { to: "x" })], "done"];
+  const restarted = createScriptedModel(script);
+  const { content } = await restarted.doGenerate(askedAfter(call("look", { at: "x" })));
+  expect(content).toMatchObject([{ toolName: "move" }]);
+  const next = await restarted.doGenerate(askedAfter(call("look", { at: "x" }), call("move", { to: "x" })));
+  expect(next.content).toEqual([{ type: "text", text: "done" }]);
+});
+
+test.each([
+  ["other calls", askedAfter(call("look", { at: "y" })), ["look"]],
+  ["a new user message", { prompt: [...askedAfter(call("look", {})).prompt, ...asked.prompt] }, ["look"]],
+])("begins with its first turn after %s", async (_, request, tools) => {
+  const model = createScriptedModel([[call("look", { at: "x" })], "done"]);
+  const { content } = await model.doGenerate(request);
+  expect(content.map((part) => "toolName" in part && part.toolName)).toEqual(tools);
+});
+
+test("a script of the remaining turns begins with its first turn", async () => {
+  const rest = createScriptedModel(["done"]);
+  const { content } = await rest.doGenerate(askedAfter(call("look", { at: "x" })));
+  expect(content).toEqual([{ type: "text", text: "done" }]);
+});

@@ -4,6 +4,7 @@
  */
 import { checkOptions } from "../../definition/option-table.ts";
 import { readPrompt } from "./read-prompt.ts";
+import { countReplayedTurns } from "./replayed-turns.ts";
 import {
   playScript,
   SCRIPTED_MODEL_OPTIONS,
@@ -68,6 +69,9 @@ const USAGE = {
 };
 
 /**
+ * Returns its turns in order of the requests. A model that is first asked in the middle of a loop, because a restarted run has
+ * replayed the responses before it, begins after the turns that the conversation already contains.
+ *
  * @example
  * const model = createScriptedModel([
  *   [{ toolName: "place_order", input: { sku: "A-1" } }],
@@ -81,7 +85,7 @@ export function createScriptedModel(
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
   checkOptions(SCRIPTED_MODEL_OPTIONS, options);
-  const player = playScript(script, options);
+  const player = playScript(script, options, (prompt) => countReplayedTurns(script, prompt));
   const answer = (
     mode: ScriptedRequest["mode"],
     { prompt, tools = [], abortSignal }: ModelCallOptions,

@@ -14,7 +14,12 @@ import {
   fields,
   valuesOf,
 } from "../../../definition/option-checks.ts";
-import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
+import {
+  asOptionError,
+  checkOptions,
+  optionTable,
+  type OptionTable,
+} from "../../../definition/option-table.ts";
 import { createToolSpec, type McpParts, type ToolParts } from "../../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -24,7 +29,7 @@ import type { Tool } from "../../../tool/tool.ts";
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { callRemoteTool, structuredIn } from "./call-remote-tool.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
-import type { McpClient, RemoteTool } from "./mcp-client.ts";
+import { anMcpClient, type McpClient, type RemoteTool } from "./mcp-client.ts";
 import { changeOf } from "./pins.ts";
 import { toZod } from "./remote-schema.ts";
 
@@ -54,6 +59,7 @@ const CALL_TIMEOUT_MS = 60_000;
  * const tools = await importMcpTools(client, { tools: { get_weather: { sideEffect: false } } });
  */
 export async function importMcpTools(client: McpClient, policy: McpImportPolicy = {}): Promise<Tool[]> {
+  asOptionError(MCP_IMPORT_POLICY.surface, () => anMcpClient(client, "client"));
   checkOptions(MCP_IMPORT_POLICY, policy);
   const { tools, unusable } = await listRemoteTools(client, {
     timeoutMs: policy.listTimeoutMs,

@@ -3,6 +3,7 @@
  * parsed.
  */
 import { z } from "zod";
+import { type Check, withMethods } from "../../../definition/option-checks.ts";
 
 export interface McpClient {
   /** Set on the official client while it is connected. */
@@ -17,6 +18,12 @@ export interface McpClient {
     options?: object,
   ): Promise<unknown>;
 }
+
+export const anMcpClient: Check = withMethods(
+  "a connected MCP client, such as a Client of @modelcontextprotocol/client",
+  "listTools",
+  "callTool",
+);
 
 /** A disconnected official client returns an empty list, which must not be mistaken for a server without tools. */
 export function isDisconnected(client: McpClient): boolean {

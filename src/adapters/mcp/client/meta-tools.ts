@@ -3,7 +3,7 @@
  * call is a call of the imported tool, with its validation, its policies and its own log entry.
  */
 import { z } from "zod";
-import { anInstance, anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
+import { anObject, refuseUnknown, valuesOf } from "../../../definition/option-checks.ts";
 import { asOptionError, checkOptions } from "../../../definition/option-table.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
@@ -11,7 +11,7 @@ import { defineBuiltInTool, defineTool } from "../../../tool/define-tool.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { importTool, MCP_IMPORT_POLICY, type McpImportPolicy } from "./import-tools.ts";
 import { listRemoteTools } from "./list-remote-tools.ts";
-import type { McpClient, RemoteTool } from "./mcp-client.ts";
+import { anMcpClient, type McpClient, type RemoteTool } from "./mcp-client.ts";
 import { pinOf } from "./pins.ts";
 import { searchTools } from "./search-tools.ts";
 
@@ -31,9 +31,9 @@ export function mcpTools(
   policies: Readonly<Record<string, McpImportPolicy>> = {},
 ): McpTools {
   asOptionError("mcpTools", () => {
-    valuesOf(anInstance)(clients, "clients");
+    valuesOf(anMcpClient)(clients, "clients");
     anObject(policies, "policies");
-    refuseUnknown(policies, Object.keys(clients), "", "mcpTools");
+    refuseUnknown(policies, Object.keys(clients));
   });
   for (const policy of Object.values(policies)) checkOptions(MCP_IMPORT_POLICY, policy);
   const find = new Servers(clients, policies);

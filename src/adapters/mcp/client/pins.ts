@@ -1,10 +1,15 @@
 /** Pins record the reviewed definitions of a server's tools: a tool that has changed since then is refused. */
 import { anInteger, aSignal } from "../../../definition/option-checks.ts";
-import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
+import {
+  asOptionError,
+  checkOptions,
+  optionTable,
+  type OptionTable,
+} from "../../../definition/option-table.ts";
 import { canonicalText } from "../../../util/canonical.ts";
 import { digest } from "../../../util/hash.ts";
 import { listRemoteTools, type ListOptions } from "./list-remote-tools.ts";
-import type { McpClient, RemoteTool } from "./mcp-client.ts";
+import { anMcpClient, type McpClient, type RemoteTool } from "./mcp-client.ts";
 
 export const PIN_OPTIONS: OptionTable = optionTable<ListOptions>("pinMcpTools", {
   timeoutMs: anInteger(1),
@@ -31,6 +36,7 @@ export async function pinMcpTools(
   client: McpClient,
   options: ListOptions = {},
 ): Promise<Readonly<Record<string, string>>> {
+  asOptionError(PIN_OPTIONS.surface, () => anMcpClient(client, "client"));
   checkOptions(PIN_OPTIONS, options);
   const { tools } = await listRemoteTools(client, options);
   return Object.fromEntries(tools.map((tool) => [tool.name, pinOf(tool)]));

@@ -7,8 +7,9 @@ import { sha256 } from "../../../util/hash.ts";
 export interface RequestRules {
   /** `undefined`: no token is required. */
   readonly token: string | undefined;
-  /** Host names without ports. */
+  /** Host names without ports, lower case. */
   readonly hosts: readonly string[];
+  /** Origins, or their host names, lower case. */
   readonly origins: readonly string[];
 }
 
@@ -26,7 +27,8 @@ export function refusalOf({ headers }: IncomingMessage, rules: RequestRules): Re
   const host = validateHostHeader(headers.host, [...rules.hosts]);
   if (!host.ok) return { status: 403, message: host.message };
   const origin = validateOriginHeader(headers.origin, [...rules.origins]);
-  if (!origin.ok) return { status: 403, message: origin.message };
+  if (!origin.ok && !rules.origins.includes(headers.origin?.toLowerCase() ?? ""))
+    return { status: 403, message: origin.message };
   if (rules.token === undefined || isToken(headers.authorization, rules.token)) return undefined;
   return {
     status: 401,

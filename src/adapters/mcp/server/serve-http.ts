@@ -1,7 +1,6 @@
 /** Serves tools over HTTP: by default on the loopback interface only, with a token. */
 import { randomBytes } from "node:crypto";
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {
   createMcpHandler,
@@ -9,11 +8,20 @@ import {
   localhostAllowedOrigins,
   type McpHttpHandler,
 } from "@modelcontextprotocol/server";
-import { aFullText, type Check, describe, listOf, Problem } from "../../../definition/option-checks.ts";
+import {
+  aHostName,
+  aListenAddress,
+  anOrigin,
+  aPort,
+  isToken,
+  TOKEN_RULE,
+} from "../../../definition/http-checks.ts";
+import { type Check, either, listOf, Problem } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { type Refusal, refusalOf, type RequestRules } from "./check-request.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
 import { withSessions } from "./sessions.ts";
+import { listen } from "../../../definition/listen.ts";
 import { sendWebResponse, toWebRequest } from "../../../util/node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
@@ -23,9 +31,9 @@ export interface McpHttpOptions extends McpServerOptions {
   readonly host?: string | undefined;
   /** Default: a random token. `false` disables authentication: every client that can reach the port has access. */
   readonly token?: string | false | undefined;
-  /** Accepted values of the `Host` header. Default: those of the local machine, and `host`. */
+  /** Accepted names in the `Host` header, without ports. Default: those of the local machine, and `host`. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Accepted values of the `Origin` header. Default: those of the local machine. */
+  /** Accepted origins, such as `https://app.example.com`, or their host names. Default: those of the local machine. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
@@ -38,30 +46,23 @@ export interface McpHttpServer extends AsyncDisposable {
 
 const PATH = "/mcp";
 
-/** A header cannot carry other characters unchanged, so no client could authenticate. */
-const aToken: Check = (value, field) => {
-  if (value === false || (typeof value === "string" && /^[\x21-\x7e]+$/.test(value))) return;
-  throw new Problem(
-    field,
-    "must be a string of ASCII characters without spaces, or false to require no token.",
-  );
-};
-
-const aPort: Check = (value, field) => {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return;
-  throw new Problem(field, `must be a whole number from 0 to 65535, not ${describe(value)}.`);
+const aTokenOrFalse: Check = (value, field) => {
+  if (value === false || isToken(value)) return;
+  throw new Problem(field, `${TOKEN_RULE}, or false to require no token.`);
 };
 
 export const MCP_HTTP_OPTIONS: OptionTable = optionTable<McpHttpOptions>("serveMcpHttp", {
   ...MCP_SERVER_CHECKS,
   port: aPort,
-  host: aFullText,
-  token: aToken,
-  allowedHosts: listOf(aFullText),
-  allowedOrigins: listOf(aFullText),
+  host: aListenAddress,
+  token: aTokenOrFalse,
+  allowedHosts: listOf(aHostName),
+  allowedOrigins: listOf(
+    either('an origin such as "https://app.example.com", or its host name', anOrigin, aHostName),
+  ),
 });
 
-/** @throws if the port is not available */
+/** @throws TOOL_OPTION_INVALID, also if the address is not available */
 export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
   checkOptions(MCP_HTTP_OPTIONS, options);
   const { host = "127.0.0.1", port = 0 } = options;
@@ -71,8 +72,12 @@ export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   const server = createServer((request, response) => {
     void serve(handler, rules, request, response);
   });
-  server.listen(port, host);
-  await once(server, "listening");
+  try {
+    await listen(server, { surface: MCP_HTTP_OPTIONS.surface, host, port });
+  } catch (error) {
+    await handler.close();
+    throw error;
+  }
   const address = server.address();
   const { port: actualPort } = address as Exclude<typeof address, string | null>;
   const close = async (): Promise<void> => {
@@ -92,8 +97,11 @@ function rulesOf(options: McpHttpOptions, host: string): RequestRules {
   const { token, allowedHosts, allowedOrigins } = options;
   return {
     token: token === false ? undefined : (token ?? randomBytes(32).toString("base64url")),
-    hosts: allowedHosts ?? [...localhostAllowedHostnames(), host.includes(":") ? `[${host}]` : host],
-    origins: allowedOrigins ?? localhostAllowedOrigins(),
+    hosts: allowedHosts?.map((name) => name.toLowerCase()) ?? [
+      ...localhostAllowedHostnames(),
+      host.includes(":") ? `[${host}]` : host,
+    ],
+    origins: allowedOrigins?.map((origin) => origin.toLowerCase()) ?? localhostAllowedOrigins(),
   };
 }
 

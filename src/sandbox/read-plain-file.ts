@@ -1,0 +1,36 @@
+/**
+ * Reads a small file that an agent may have created. Opening a pipe would block this process, and a device may never
+ * end, so the type is checked by descriptor, after an open that does not wait.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+
+/**
+ * Undefined if there is no such plain file, or if it is larger than `maxBytes`. Files of the kernel report no size, and
+ * some of them never end, so they count as empty.
+ *
+ * @param flags such as `O_NOFOLLOW`; by default, links are followed
+ */
+export function readPlainFile(path: string, maxBytes: number, flags = 0): string | undefined {
+  try {
+    return usePlainFile(path, constants.O_RDONLY | flags, (descriptor, { size }) =>
+      size === 0 ? "" : size <= maxBytes ? readFileSync(descriptor, "utf8") : undefined,
+    );
+  } catch {
+    return undefined; // Missing, or not readable.
+  }
+}
+
+/** Undefined if it is not a plain file. Throws if it cannot be opened. */
+export function usePlainFile<T>(
+  path: string,
+  flags: number,
+  use: (descriptor: number, stats: Stats) => T,
+): T | undefined {
+  const descriptor = openSync(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFile() ? use(descriptor, stats) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

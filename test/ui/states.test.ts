@@ -1,0 +1,182 @@
+/** What the page shows when something is wrong, or when its reader may not do everything. */
+import { copyFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createRuntime, createSmithers, defineTool, type Runtime, runWorkflow } from "../../src/index.ts";
+import { jsx } from "../../src/jsx-runtime.ts";
+import { freshStore, openPage, serveStore } from "./browser.ts";
+
+const pay = defineTool({
+  name: "pay",
+  schema: z.object({ amount: z.number() }),
+  sideEffect: true,
+  idempotent: true,
+  needsApproval: true,
+  approvalPrompt: "Pay it?",
+  execute: async ({ amount }) => ({ paid: amount }),
+});
+const echo = defineTool({
+  name: "echo",
+  schema: z.object({ text: z.string() }),
+  execute: async ({ text }) => ({ text }),
+});
+
+function open(store: string): Runtime {
+  const runtime = createRuntime({ store });
+  onTestFinished(() => runtime.close());
+  return runtime;
+}
+
+test("a damaged store is named on the page, and the runs return once it is repaired", async () => {
+  const store = await freshStore();
+  const runtime = open(store);
+  await runtime.call(echo, { text: "x" }, { runId: "there" });
+  await runtime.close();
+  copyFileSync(store, `${store}.copy`);
+  writeFileSync(store, "This is no database. ".repeat(500));
+  const { page } = await openPage(await serveStore(store));
+  const alert = page.getByRole("alert");
+  await alert.getByText("The list cannot be read").waitFor();
+  expect(await alert.textContent()).toMatch(/damaged|not a database/i);
+  copyFileSync(`${store}.copy`, store);
+  await page.getByRole("link", { name: "there" }).waitFor();
+  expect(await alert.count()).toBe(0);
+});
+
+test("a store of a newer version is named on the page", async () => {
+  const store = await freshStore();
+  const runtime = open(store);
+  await runtime.call(echo, { text: "x" }, { runId: "there" });
+  await runtime.close();
+  const database = new DatabaseSync(store);
+  database.exec("UPDATE toolwright_meta SET value = '9999' WHERE name = 'version'");
+  database.close();
+  const { page } = await openPage(await serveStore(store));
+  await page
+    .getByRole("alert")
+    .getByText(/newer|version/i)
+    .first()
+    .waitFor();
+});
+
+test("a server that has ended is named on the page, with what was seen last", async () => {
+  const store = await freshStore();
+  await open(store).call(echo, { text: "x" }, { runId: "there" });
+  const server = await serveStore(store);
+  const { page } = await openPage(server);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await server.close();
+  await page.getByRole("status").getByText("Reconnecting").waitFor();
+  await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+  await page.getByRole("link", { name: "there" }).waitFor();
+});
+
+test("a reader without the scopes sees the request and no buttons", async () => {
+  const store = await freshStore();
+  await open(store).call(pay, { amount: 20 }, { runId: "p1" });
+  const { page } = await openPage(await serveStore(store, { readOnly: true }));
+  await page.getByText("read-only").waitFor();
+  await page.getByRole("link", { name: "p1" }).click();
+  await page.getByText("Pay it?").first().waitFor();
+  await page.getByText("You may read this request, but not decide it.").waitFor();
+  for (const name of ["Approve", "Deny", "Cancel run"])
+    expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+});
+
+test("the panel of a call shows its approval: who decided, and what", async () => {
+  const store = await freshStore();
+  const runtime = open(store);
+  await runtime.call(pay, { amount: 20 }, { runId: "p2" });
+  const [request] = await runtime.approvals({ runId: "p2" });
+  const decision = { approved: true, decidedBy: "Grace", comment: "fine" };
+  await runtime.resolveToolApproval(request?.id ?? "", decision);
+  await runtime.call(pay, { amount: 20 }, { runId: "p2" });
+  const { page, offences } = await openPage(await serveStore(store));
+  await page.getByRole("link", { name: "p2" }).click();
+  await page.getByRole("table", { name: "Calls" }).getByRole("button", { name: "pay" }).click();
+  await page
+    .getByRole("region", { name: "pay" })
+    .getByText(/approved by Grace, .*: fine/)
+    .waitFor();
+  expect(offences).toEqual([]);
+});
+
+test("the tree of a workflow follows its tasks, and the arrow keys move through it", async () => {
+  const store = await freshStore();
+  const runtime = open(store);
+  const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(
+    { out: z.number() },
+    { dbPath: ":memory:" },
+  );
+  const isSeen = Promise.withResolvers<number>();
+  const evil = "<b onclick=alert(1)>{{7*7}}";
+  const workflow = smithers(() =>
+    jsx(Workflow, {
+      name: evil,
+      children: [
+        jsx(Parallel, {
+          children: [
+            jsx(Task, { id: "first", output: outputs.out, children: 1 }),
+            jsx(Task, { id: "second", output: outputs.out, children: () => isSeen.promise }),
+          ],
+        }),
+        jsx(Task, { id: "third", output: outputs.out, children: 3 }),
+      ],
+    }),
+  );
+  const ended = runWorkflow(workflow, { runId: "w", runtime });
+  const { page, offences } = await openPage(await serveStore(store));
+  await page.getByRole("link", { name: "w", exact: true }).click();
+  const tree = page.getByRole("tree", { name: "Tasks" });
+  await tree.getByRole("treeitem", { name: /second running/ }).waitFor();
+  await tree.getByRole("treeitem", { name: /third pending/ }).waitFor();
+  isSeen.resolve(2);
+  await ended;
+  await tree.getByRole("treeitem", { name: /third finished/ }).waitFor();
+  await tree.getByRole("treeitem").first().focus();
+  await page.keyboard.press("ArrowLeft");
+  await tree.getByRole("treeitem", { name: /second/ }).waitFor({ state: "detached" });
+  await page.keyboard.press("ArrowRight");
+  await tree.getByRole("treeitem", { name: /second/ }).waitFor();
+  await page.keyboard.press("End");
+  expect(await page.evaluate("document.activeElement.textContent")).toContain("third");
+  expect(await page.locator("main b").count()).toBe(0);
+  expect(offences).toEqual([]);
+});
+
+test("an interrupted effect whose tool promises an output asks for it before it happened", async () => {
+  const store = await freshStore();
+  const runtime = open(store);
+  await runtime.call(pay, { amount: 20 }, { runId: "cut" });
+  const [request] = await runtime.approvals({ runId: "cut" });
+  const server = await serveStore(store);
+  const { page } = await openPage(server);
+  // The server would send such a row after a crash; the form is the same.
+  const replay = {
+    ...request,
+    kind: "replay",
+    schema: null,
+    outputSchema: { type: "object", properties: { receipt: { type: "string" } }, required: ["receipt"] },
+    expiresAtMs: null,
+    decidedAtMs: null,
+    decidedBy: null,
+    comment: null,
+  };
+  await page.route("**/api/v1/approvals?**", (route) =>
+    route.fulfill({ json: { approvals: [replay], total: 1 } }),
+  );
+  const sent: unknown[] = [];
+  await page.route("**/decision", (route) => {
+    sent.push(route.request().postDataJSON());
+    return route.abort();
+  });
+  await page.getByRole("link", { name: "Approvals" }).click();
+  await page.getByRole("button", { name: "It happened" }).click();
+  await page.getByText("Enter the result first").waitFor();
+  await page.getByLabel("Result as JSON, if it happened").fill('{"receipt": 7}');
+  await page.getByText("receipt must be a string, not a number.").waitFor();
+  await page.getByLabel("Result as JSON, if it happened").fill('{"receipt": "r-7"}');
+  await page.getByRole("button", { name: "It happened" }).click();
+  await expect.poll(() => sent).toMatchObject([{ resolution: "happened", output: { receipt: "r-7" } }]);
+});

@@ -1,0 +1,29 @@
+/** Where something lies in the time of its run. */
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface TimeBarProps {
+  readonly span: Span;
+  readonly startedAtMs: number;
+  readonly ms: number;
+  /** The color and pattern; its text stands beside the bar. */
+  readonly status: string;
+}
+
+/** What waits may have begun at the end of the span, and must still be seen. */
+const WAITING: ReadonlySet<string> = new Set(["pending", "waiting"]);
+
+export function TimeBar({ span, startedAtMs, ms, status }: TimeBarProps) {
+  const whole = span.to - span.from;
+  const narrowest = WAITING.has(status) ? 6 : 1;
+  const left = Math.min(100 - narrowest, Math.max(0, ((startedAtMs - span.from) / whole) * 100));
+  const width = Math.max(narrowest, Math.min(100 - left, (ms / whole) * 100));
+  return (
+    <span class="timeline" aria-hidden="true">
+      <span class={`span ${status}`} style={{ left: `${left}%`, width: `${width}%` }} />
+    </span>
+  );
+}
