@@ -53,7 +53,7 @@ async function open(): Promise<Opened> {
 
 const hourly: ScheduleOptions = { name: "hourly", workflow: "report", everyMs: HOUR, input: { day: 1 } };
 
-test("rule 40: a firing starts one queued run whose id holds its time, whoever fires first", async () => {
+test("rule 40: a firing starts one queued run whose id holds its time, whichever worker fires first", async () => {
   const { runtime, address, fire, pass, runs } = await open();
   const set = await runtime.schedules.set(hourly);
   expect(set).toMatchObject({ overlap: "skip", catchUp: "none", tz: "UTC", paused: false, lastRunId: null });
