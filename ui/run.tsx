@@ -21,8 +21,8 @@ import {
 import { onLink } from "./router.ts";
 import { leavesOf, RunTree } from "./run-tree.tsx";
 import { may } from "./session.ts";
-import type { Span } from "./time-bar.tsx";
 import { SignalForm } from "./signal-form.tsx";
+import type { Span } from "./time-bar.tsx";
 import type { Explanation, LiveRun, NextStep } from "./types.ts";
 
 export function RunView({ runId }: { runId: string }) {

@@ -38,7 +38,7 @@ CREATE TABLE toolwright_workers (
   started_at_ms BIGINT NOT NULL
 );
 
--- Wakes workers, whoever makes a run ready. Only for changes of a run: a commit with a notification takes a global lock.
+-- Wakes workers, for every process that makes a run ready. Only for changes of a run: a commit with a notification takes a global lock.
 CREATE FUNCTION toolwright_notify_ready() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('toolwright_ready', TG_TABLE_SCHEMA);

@@ -16,8 +16,8 @@ import { errorOf } from "./described-error.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
-import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeCall, describeOpenCalls } from "./open-calls.ts";
+import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {

@@ -40,7 +40,7 @@ export async function takeScopeFor(
   }
 }
 
-/** A run that a worker has claimed belongs to it only while nobody has claimed it after that. */
+/** A run that a worker has claimed belongs to it until another one claims it. */
 function* assertClaimed({ claimed }: Host, runId: string): Transaction<void> {
   const epoch = claimed.get(runId)?.epoch;
   if (epoch === undefined || (yield* holdClaim(runId, epoch))) return;

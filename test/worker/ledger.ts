@@ -17,7 +17,7 @@ export interface Ledger {
   /** Every request, in order. */
   readonly requests: readonly Charge[];
   /** The next request for this step of this run gets no answer until `answer` is called. */
-  hold(run: string, step: number): Promise<{ readonly pid: number; answer(): void }>;
+  hold(run: string, step: number): Promise<{ readonly pid: number; readonly answer: () => void }>;
   /** What happens before a request is answered, by the number of the request, from 1. */
   readonly before: Map<number, () => Promise<void>>;
   /** Charges per run and step: 1 for each, since a service charges once per key. */
@@ -27,7 +27,7 @@ export interface Ledger {
 export async function openLedger(): Promise<Ledger> {
   const requests: Charge[] = [];
   const receipts = new Map<string, number>();
-  const holds = new Map<string, (held: { pid: number; answer(): void }) => void>();
+  const holds = new Map<string, (held: { readonly pid: number; readonly answer: () => void }) => void>();
   const before = new Map<number, () => Promise<void>>();
   const reply = (response: ServerResponse, { key }: Charge): void => {
     response.end(JSON.stringify({ receipt: receipts.get(key) }));

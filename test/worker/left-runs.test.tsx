@@ -23,7 +23,11 @@ import { startProcess } from "./start-process.ts";
 
 const [sqlite] = STORE_KINDS;
 
-async function open(): Promise<{ readonly store: string; runtime(): Runtime; readonly folder: string }> {
+async function open(): Promise<{
+  readonly store: string;
+  readonly runtime: () => Runtime;
+  readonly folder: string;
+}> {
   const fresh = await sqlite.fresh();
   const folder = await mkdtemp(join(tmpdir(), "toolwright-left-"));
   onTestFinished(async () => {
@@ -54,7 +58,7 @@ function asking(onChange?: "ask" | "continue" | "pin"): WorkflowDefinition {
         {{ text: "done" }}
       </Task>
     </Workflow>
-  )) as WorkflowDefinition;
+  ));
 }
 
 test("the digest of a workflow covers its local imports, and is the same in another folder", async () => {

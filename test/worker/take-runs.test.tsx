@@ -23,7 +23,7 @@ const double: WorkflowDefinition = workflow((ctx) => (
       {() => ({ twice: 2 * ctx.input.n })}
     </Task>
   </Workflow>
-)) as WorkflowDefinition;
+));
 
 const asking = workflow((ctx) => (
   <Workflow name="asking">
