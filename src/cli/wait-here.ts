@@ -28,8 +28,11 @@ export async function waitHere(
     const { runId } = result;
     const waits = await describeWaits(store, runId);
     const what = result.status === "waiting-approval" ? ["It waits for approval."] : [];
-    for (const line of [...what, ...waits]) screen.print(`waiting ${toTerminalName(runId)}: ${line}`);
-    const status = await stay((signal) => waitForRun(store, runId, signal));
+    const status = await stay((signal) => {
+      // Printed now that a signal ends the waiting: the reader may press Ctrl-C at once.
+      for (const line of [...what, ...waits]) screen.print(`waiting ${toTerminalName(runId)}: ${line}`);
+      return waitForRun(store, runId, signal);
+    });
     if (status === undefined) return result;
     if (isOver(status) && status !== "finished") return endedElsewhere(runtime, result);
     result = (await resume().catch(unlessTaken)) ?? result;
