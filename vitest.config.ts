@@ -68,6 +68,7 @@ export default defineConfig({
             "test/seeds/**/*.test.ts",
             "test/workflow/{resume,order,options,output-views}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
+            "test/waiting/{waits,signals,schedules}.test.{ts,tsx}",
             "test/agent/**/*.test.ts",
           ],
           // No store is used in there, or both are.

@@ -12,12 +12,14 @@ import { benchReplay } from "./replay.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchServer } from "./server.ts";
 import { benchSmartAgent } from "./smart-agent.ts";
+import { benchWorker } from "./worker.ts";
+import { benchStream } from "./stream.ts";
 import { benchWorkflow } from "./workflow.ts";
 
 export interface Row {
   readonly what: string;
   readonly value: number;
-  readonly unit: "µs" | "ms" | "MB" | "bytes";
+  readonly unit: "µs" | "ms" | "MB" | "bytes" | "per s";
   /** Ratio to the base of its section. */
   readonly ratio?: number;
   /** The limit for the ratio, or for the value if there is no ratio. */
@@ -30,12 +32,14 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   replay: benchReplay,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
+  stream: benchStream,
   postgres: benchPostgres,
   sandbox: benchSandbox,
   workflow: benchWorkflow,
   ps: benchPs,
   runs: benchRuns,
   server: benchServer,
+  worker: benchWorker,
   import: benchImport,
 };
 

@@ -258,6 +258,23 @@ export const ERROR_CODES = {
     meaning: "All attempts of a task failed.",
     hint: "Fix the problem that the message names, then resume the run.",
   },
+  WORKFLOW_SIGNAL_INVALID: {
+    meaning:
+      "The payload of a signal does not match the schema of the task that waits for it. Nothing was stored.",
+    hint: "Send the signal again with a payload that matches; the message names the fields.",
+  },
+  WORKFLOW_SIGNAL_TIMEOUT: {
+    meaning: "A task waited for a signal, and it did not come in time.",
+    hint: 'Resume the run to wait again, or set onTimeout="continue" to continue without the signal.',
+  },
+  WORKFLOW_RUN_OVER: {
+    meaning: "The run has ended, so it takes no more signals. Nothing was stored.",
+    hint: "Start another run, or resume a stopped run first.",
+  },
+  WORKFLOW_SCHEDULE_NOT_FOUND: {
+    meaning: "There is no schedule with that name in this store.",
+    hint: "List the schedules and use one of their names.",
+  },
   WORKFLOW_RUN_EXISTS: {
     meaning: "A run with that id already exists.",
     hint: "Resume it, or use another run id.",
@@ -265,6 +282,14 @@ export const ERROR_CODES = {
   WORKFLOW_RUN_CHANGED: {
     meaning: "The workflow has changed since the run was started.",
     hint: "Accept the changes, or run the version that the run was started with.",
+  },
+  WORKFLOW_CRASH_LOOP: {
+    meaning: "Several workers in a row died while they ran this run, without any progress in between.",
+    hint: "Find out why the process dies (memory, a native crash, an endless loop), fix it, then resume the run.",
+  },
+  WORKFLOW_UNKNOWN: {
+    meaning: "There is no workflow, agent or program with this name.",
+    hint: "Check the spelling, or register the name with createWorker or in toolwright.config.",
   },
   TOOL_PLATFORM_UNSUPPORTED: {
     meaning: "This operating system, or this version of Node, is not supported.",

@@ -56,7 +56,15 @@ export { registerToolsAsCLI } from "./adapters/commander/register-tools.ts";
 export type { RegisterToolsOptions } from "./adapters/commander/register-tools.ts";
 
 export { createRuntime } from "./runtime/create-runtime.ts";
-export type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime/runtime.ts";
+export type { EnqueuedRun, EnqueueOptions } from "./runtime/runtime.ts";
+export type {
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  StreamOptions,
+  TaskIdentity,
+} from "./runtime/runtime.ts";
+export type { StreamPart, StreamPartDetails, StreamPlace } from "./stream/stream-part.ts";
 export type { GcOptions, GcReport } from "./runtime/collect-garbage.ts";
 export type {
   NodeStatus,
@@ -71,7 +79,10 @@ export type {
   RunStatus,
   RunStep,
   RunSummary,
+  RunWait,
 } from "./runtime/runs.ts";
+export type { Schedule, ScheduleOptions, Schedules } from "./runtime/schedules.ts";
+export type { SentSignal, SignalOptions } from "./runtime/signals.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { ApprovalDecision } from "./runtime/approvals.ts";
 export type { ApprovalResolution } from "./invoke/approvals/decision.ts";
@@ -110,14 +121,28 @@ export type {
 } from "./agent/state.ts";
 export type { AgentToolOptions } from "./agent/sub-agent.ts";
 
-export { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./workflow/components.ts";
+export {
+  Approval,
+  Branch,
+  Loop,
+  Parallel,
+  Ralph,
+  Sequence,
+  Signal,
+  Sleep,
+  Task,
+  Workflow,
+} from "./workflow/components.ts";
 export type {
   ApprovalProps,
   BranchProps,
   LoopProps,
   ParallelProps,
   RetryPolicy,
+  SignalProps,
+  SleepProps,
   TaskProps,
+  OnChange,
   WorkflowAgent,
   WorkflowProps,
 } from "./workflow/components.ts";
@@ -134,4 +159,8 @@ export type { WorkflowElement, WorkflowNode } from "./workflow/element.ts";
 export type { OutputToken, Schemas } from "./workflow/output-token.ts";
 export type { WorkflowEvent } from "./workflow/run-state.ts";
 export { runWorkflow } from "./workflow/run-workflow.ts";
+export { createWorker } from "./worker/create-worker.ts";
+export type { Worker } from "./worker/create-worker.ts";
+export type { Program, ProgramJob, WorkerOptions, WorkerWorkflowSource } from "./worker/options.ts";
+export type { WorkerStatus } from "./worker/running-worker.ts";
 export type { RunWorkflowOptions, WorkflowResult } from "./workflow/run-workflow.ts";

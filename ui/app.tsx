@@ -1,4 +1,4 @@
-/** The page of `toolwright serve`: runs, one run, approvals. Everything that runs, tools and models produced is text here. */
+/** The page of `toolwright serve`: runs, one run, approvals, schedules, workers. Everything that runs, tools and models produced is text here. */
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { ApprovalList } from "./approval-list.tsx";
@@ -7,6 +7,8 @@ import { Title } from "./parts.tsx";
 import { address, onLink } from "./router.ts";
 import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
+import { ScheduleList } from "./schedule-list.tsx";
+import { WorkerList } from "./worker-list.tsx";
 import { readSession, session } from "./session.ts";
 import { escapeTexts } from "./safe-text.ts";
 
@@ -14,6 +16,8 @@ function View() {
   const { path } = address.value;
   if (path === "" || path === "runs") return <RunList />;
   if (path === "approvals") return <ApprovalList />;
+  if (path === "schedules") return <ScheduleList />;
+  if (path === "workers") return <WorkerList />;
   const runId = /^runs\/([^/]+)$/.exec(path)?.[1];
   const decoded = runId === undefined ? undefined : decode(runId);
   if (decoded !== undefined) return <RunView key={decoded} runId={decoded} />;
@@ -55,6 +59,12 @@ function App() {
           </a>
           <a href="approvals" onClick={onLink} {...current("approvals")}>
             Approvals
+          </a>
+          <a href="schedules" onClick={onLink} {...current("schedules")}>
+            Schedules
+          </a>
+          <a href="workers" onClick={onLink} {...current("workers")}>
+            Workers
           </a>
         </nav>
         <SignedIn />

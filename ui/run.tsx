@@ -21,6 +21,7 @@ import {
 import { onLink } from "./router.ts";
 import { leavesOf, RunTree } from "./run-tree.tsx";
 import { may } from "./session.ts";
+import { SignalForm } from "./signal-form.tsx";
 import type { Span } from "./time-bar.tsx";
 import type { Explanation, LiveRun, NextStep } from "./types.ts";
 
@@ -57,6 +58,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const { because, next } = useExplanation(run);
   const approvals = useKeptApprovals(run.approvals, run.runId);
   const end = run.finishedAtMs ?? now;
+  const signals = run.waits.filter(({ kind, isOver }) => kind === "signal" && !isOver);
   return (
     <>
       {isGone ? <p class="hint">The run was deleted. What follows is the last that was seen of it.</p> : null}
@@ -107,6 +109,14 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
           <h2 id="approvals">{run.approvals.length === 0 ? "Decided just now" : "Waiting for approval"}</h2>
           {approvals.map((approval) => (
             <ApprovalForm key={approval.id} approval={approval} now={now} showRun={false} />
+          ))}
+        </section>
+      )}
+      {signals.length === 0 ? null : (
+        <section aria-labelledby="signals">
+          <h2 id="signals">Waiting for a signal</h2>
+          {signals.map((wait) => (
+            <SignalForm key={`${wait.nodeId} ${wait.path}`} runId={run.runId} wait={wait} />
           ))}
         </section>
       )}
@@ -162,7 +172,7 @@ function useExplanation(run: LiveRun): Explanation {
       },
     );
     return () => abort.abort();
-  }, [run.runId, run.status, run.interrupted, run.updatedAtMs, run.pendingApprovals, run.calls]);
+  }, [run.runId, run.status, run.interrupted, run.updatedAtMs, run.pendingApprovals, run.calls, run.waits]);
   return explanation;
 }
 

@@ -98,9 +98,48 @@ export interface Explanation {
 export interface LiveRun extends RunSummary {
   readonly error: { readonly message?: string; readonly hint?: string } | null;
   readonly tree: readonly RunNode[];
+  readonly waits: readonly RunWait[];
   readonly lineage: { readonly parent: string | null; readonly forks: readonly string[] };
   readonly recentCalls: CallPage;
   readonly approvals: readonly Approval[];
+}
+
+/** What a task waits for, besides approvals. */
+export interface RunWait {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly kind: "timer" | "signal";
+  readonly signal: string | null;
+  readonly dueAtMs: number | null;
+  readonly isOver: boolean;
+}
+
+export interface Schedule {
+  readonly name: string;
+  readonly workflow: string;
+  readonly cron: string | null;
+  readonly everyMs: number | null;
+  readonly tz: string;
+  readonly overlap: string;
+  readonly catchUp: string;
+  readonly paused: boolean;
+  readonly nextAtMs: number | null;
+  readonly lastRunId: string | null;
+  readonly queued: number;
+  readonly skipped: number;
+}
+
+export interface Worker {
+  readonly workerId: string;
+  readonly name: string;
+  readonly status: "active" | "draining" | "dead";
+  readonly build: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly serves: readonly { readonly kind: string; readonly name: string }[];
+  readonly concurrency: number;
+  readonly runs: number;
+  readonly startedAtMs: number;
+  readonly seenAtMs: number;
 }
 
 export interface CallPart {

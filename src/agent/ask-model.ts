@@ -10,8 +10,16 @@ import type { AgentModel, AskOptions, ModelAnswer } from "../model/agent-model.t
 const MAX_RETRIES = 2;
 const BACKOFF_MS = 1_000;
 
-/** @throws TOOL_ABORTED, TOOL_MODEL_FAILED */
-export async function askModel(model: AgentModel, options: AskOptions, clock: Clock): Promise<ModelAnswer> {
+/**
+ * @param onRetry called before the request is repeated: nothing of the failed response counts
+ * @throws TOOL_ABORTED, TOOL_MODEL_FAILED
+ */
+export async function askModel(
+  model: AgentModel,
+  options: AskOptions,
+  clock: Clock,
+  onRetry: () => void = () => undefined,
+): Promise<ModelAnswer> {
   const { signal } = options;
   for (let retries = 0; ; retries += 1) {
     assertNotAborted(signal, "agent");
@@ -25,6 +33,7 @@ export async function askModel(model: AgentModel, options: AskOptions, clock: Cl
       if (retries >= MAX_RETRIES || !isRetryable(error)) throw failed(error);
       const waitMs = retryAfterMs(error, clock.now()) ?? BACKOFF_MS * 2 ** retries;
       if (waitMs > LONGEST_WAIT_MS) throw failed(error);
+      onRetry();
       await sleep(clock, waitMs, signal);
     }
   }

@@ -3,7 +3,9 @@
  * resumed loop starts from the beginning: it replays stored responses and calls the model from the first missing one.
  */
 import { assertNotAborted } from "../loop/call-results.ts";
-import type { RecordedResponses } from "../loop/recorded-responses.ts";
+import type { ReceivedResponse, RecordedResponses } from "../loop/recorded-responses.ts";
+import { partsOfAnswer } from "../stream/parts-of-response.ts";
+import type { StreamPartDetails } from "../stream/stream-part.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { sha256 } from "../util/hash.ts";
 import { askModel } from "./ask-model.ts";
@@ -137,7 +139,8 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   }
   if (before.withdrawn !== undefined) emit({ type: "budget", budget: before.withdrawn });
   const isReplayed = before.answer !== undefined;
-  const answer = before.answer ?? (await ask(setup, before.withdrawn));
+  const received = isReplayed ? undefined : await slot.receive();
+  const answer = before.answer ?? (await ask(setup, before.withdrawn, received));
   const usage = addUsages(answer.usage, before.summaryUsage);
   const counted = countedUsage(answer, usage, window.tokens, setup.sizeOf);
   const { costUsd, problem } = costOfAnswer(options.costOf, model.id, counted);
@@ -145,7 +148,11 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   window.correct(answer.usage.inputTokens);
   const saved = isReplayed
     ? before
-    : ((await slot.save({ ...before, answer }, budget.account(counted, costUsd))) as StoredAnswer);
+    : ((await received?.save(
+        { ...before, answer },
+        partsOfReceived(answer, received.hasParts()),
+        budget.account(counted, costUsd),
+      )) as StoredAnswer);
   emit({ type: "metadata", modelName: model.id, usage: answer.usage, costUsd, replayed: isReplayed });
   // Thrown after the response is stored: it was paid for.
   if (problem !== undefined) throw problem;
@@ -162,7 +169,17 @@ async function prepare(setup: AgentSetup): Promise<StoredAnswer> {
   };
 }
 
-async function ask(setup: AgentSetup, withdrawn: string | undefined): Promise<ModelAnswer> {
+/** The parts that readers have not received: all of them, if the response was not streamed. */
+function partsOfReceived(answer: ModelAnswer, isStreamed: boolean): StreamPartDetails[] {
+  const parts = partsOfAnswer({ ...answer });
+  return isStreamed ? parts.filter(({ type }) => type === "tool-call" || type === "finish") : parts;
+}
+
+async function ask(
+  setup: AgentSetup,
+  withdrawn: string | undefined,
+  received: ReceivedResponse | undefined,
+): Promise<ModelAnswer> {
   const { model, system, tools, window, signal, scope, emit, isStreamed } = setup;
   const isFinal = withdrawn !== undefined;
   const offered = isFinal ? tools.whenSpent : tools.offered;
@@ -173,9 +190,21 @@ async function ask(setup: AgentSetup, withdrawn: string | undefined): Promise<Mo
     mustCall: isFinal && offered.length > 0,
     outputSchema: model.isStructured && tools.isAlone && !isFinal ? tools.outputJsonSchema : undefined,
     signal,
-    onText: isStreamed ? (text) => emit({ type: "stream", text }) : undefined,
+    onPart:
+      isStreamed || received?.isRead() === true
+        ? (part) => {
+            received?.add(part);
+            if (isStreamed && part.type === "text-delta") emit({ type: "stream", text: part.delta });
+          }
+        : undefined,
   };
-  return askModel(model, request, scope.host.clock);
+  try {
+    return await askModel(model, request, scope.host.clock, () => received?.discard());
+  } catch (error) {
+    if (signal?.aborted !== true) received?.discard();
+    received?.abandon();
+    throw error;
+  }
 }
 
 function spentPrompt(budget: string): string {

@@ -66,6 +66,7 @@ function checkInput(cmd: unknown, args: unknown, options: unknown): void {
 
 export const bash = defineBuiltInTool({
   name: "bash",
+  usesFiles: true,
   description:
     'Run an executable with arguments. No shell parsing: for pipes or redirects run a shell, e.g. { cmd: "sh", args: ["-lc", "…"] }.',
   schema: () =>

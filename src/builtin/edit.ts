@@ -27,6 +27,7 @@ export async function editFileTool(path: string, patch: string): Promise<"ok"> {
 
 export const edit = defineBuiltInTool({
   name: "edit",
+  usesFiles: true,
   description: "Apply a unified diff to an existing file. The context lines must match the file exactly.",
   schema: () =>
     z.object({

@@ -28,6 +28,7 @@ export async function grepTool(pattern: string, path?: string): Promise<string> 
 
 export const grep = defineBuiltInTool({
   name: "grep",
+  usesFiles: true,
   description: "Search files for a regular expression. Returns matching lines as file:line:text.",
   schema: () =>
     z.object({

@@ -33,6 +33,7 @@ export async function readFileTool(path: string, part: ReadPart = {}): Promise<s
 
 export const read = defineBuiltInTool({
   name: "read",
+  usesFiles: true,
   description: "Read a UTF-8 file. For a file that is too large, give offset and limit to read it in parts.",
   schema: () =>
     z.object({

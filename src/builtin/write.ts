@@ -25,6 +25,7 @@ export async function writeFileTool(path: string, content: string): Promise<"ok"
 
 export const write = defineBuiltInTool({
   name: "write",
+  usesFiles: true,
   description: "Write content to a file, creating parent folders as needed. Replaces what is there.",
   schema: () =>
     z.object({

@@ -28,7 +28,7 @@ function toUsageError(command: Command, message: string, code: string | undefine
   if (isRoot && code === "commander.unknownOption" && message.includes("'--json'"))
     return new CliError("CLI_USAGE", "A command is missing.", `See: ${commandName()} --help`);
   const words = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
-  if (code === "commander.unknownCommand") return unknownCommand(words);
+  if (isRoot && code === "commander.unknownCommand") return unknownCommand(words);
   const hint =
     switchHint(command, message) ??
     misplacedHint(command, message) ??

@@ -31,7 +31,7 @@ export function examples(...lines: readonly string[]): string {
 }
 
 export const EXIT_HELP =
-  "\n\nExit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting\nfor approval.";
+  "\n\nExit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting\nfor approval, a time or a signal.";
 
 export interface Acting<Options> {
   readonly screen: Screen;

@@ -1,5 +1,5 @@
 /** Completion scripts for shells, from the table of commands. They complete words only: no config is run while someone types. */
-import type { Command, Option } from "commander";
+import type { Command, Help, Option } from "commander";
 
 interface Flag {
   readonly words: readonly string[];
@@ -33,13 +33,19 @@ export function completionScript(program: Command, shell: string): string {
   const commands = help.visibleCommands(program).map((command) => ({
     name: command.name(),
     about: help.subcommandDescription(command),
-    flags: command.name() === "help" ? [] : help.visibleOptions(command).map(toFlag),
+    flags: command.name() === "help" ? [] : flagsOf(command, help),
     choices:
       command.name() === "help"
         ? program.commands.map((other) => other.name())
-        : (command.registeredArguments[0]?.argChoices ?? []),
+        : (command.registeredArguments[0]?.argChoices ?? command.commands.map((inner) => inner.name())),
   }));
   return SHELLS[shell]?.script(commands) ?? "";
+}
+
+/** The options of a command, or of all commands inside it. */
+function flagsOf(command: Command, help: Help): Flag[] {
+  const options = [command, ...command.commands].flatMap((one) => help.visibleOptions(one));
+  return [...new Map(options.map((option) => [option.long ?? option.short, toFlag(option)])).values()];
 }
 
 function toFlag({ short, long, description, required, optional, argChoices = [] }: Option): Flag {

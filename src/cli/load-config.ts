@@ -4,6 +4,7 @@ import type { EmbeddingModelLike } from "../definition/models.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import {
   aFullText,
+  aFunction,
   aLanguageModel,
   anEmbeddingModel,
   anObject,
@@ -18,6 +19,7 @@ import { ToolwrightError } from "../errors.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
+import type { Program } from "../worker/options.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
 import { CliError } from "./cli-error.ts";
 import { findConfig } from "./find-config.ts";
@@ -35,6 +37,10 @@ interface GivenConfig {
   readonly isolation?: ToolSettings["isolation"];
   /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
+  /** Functions of `{ runId, input, signal, runtime }`, for workers. */
+  readonly programs?: Readonly<Record<string, Program>>;
+  /** The same for runs of agents. */
+  readonly agents?: Readonly<Record<string, Program>>;
   readonly model?: unknown;
   readonly embeddingModel?: EmbeddingModelLike;
   readonly mcpServers?: Record<string, unknown>;
@@ -48,6 +54,8 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     rootDir: aFullText,
     ...SETTING_OPTIONS,
     workflows: valuesOf(aFullText),
+    programs: valuesOf(aFunction),
+    agents: valuesOf(aFunction),
     model: aLanguageModel,
     embeddingModel: anEmbeddingModel,
     mcpServers: anObject,

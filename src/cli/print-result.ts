@@ -9,6 +9,8 @@ import { approvalRow } from "./approval-row.ts";
 import { EXIT } from "./command.ts";
 import { describeError } from "../operate/described-error.ts";
 import { explainSteps } from "../operate/explain-run.ts";
+import { isOver } from "../operate/run-status.ts";
+import { describeWaits, listWaits } from "../operate/run-waits.ts";
 import { answerSteps, type NextStep, nextStep } from "../operate/next-step.ts";
 import { questionLines } from "./request-lines.ts";
 import type { Screen } from "./screen.ts";
@@ -36,6 +38,8 @@ export async function printResult(
     status === "waiting-approval"
       ? await runtime.approvals({ status: "pending", runId, limit: MOST_REQUESTS + 1 })
       : [];
+  const { store: opened } = await hostOf(runtime);
+  const waits = isOver(status) ? [] : await listWaits(opened, runId);
   const next = await nextSteps(result, requests, runtime);
   const typed = toTypedSteps(store, next);
   screen.printJson({
@@ -46,7 +50,7 @@ export async function printResult(
     error: error === undefined ? null : describeError(error),
     file: resolve(file),
     store: withoutPassword(absoluteAddress(store)),
-    ...(status === "finished" ? {} : { approvals: requests.map(approvalRow), next: typed }),
+    ...(status === "finished" ? {} : { approvals: requests.map(approvalRow), waits, next: typed }),
     ...(decision === undefined ? {} : { decision: approvalRow(decision) }),
   });
   const name = toTerminalName(runId);
@@ -58,6 +62,13 @@ export async function printResult(
     case "waiting-approval":
       screen.print(`${screen.paint("yellow", "waiting")} ${name} waits for approval.`);
       printRequests(screen, requests, next, store);
+      for (const line of await describeWaits(opened, runId)) screen.print(`  ${line}`);
+      return EXIT.waiting;
+    case "waiting-timer":
+    case "waiting-signal":
+      screen.print(`${screen.paint("yellow", "waiting")} ${name} waits.`);
+      for (const line of await describeWaits(opened, runId)) screen.print(`  ${line}`);
+      for (const line of stepLines(typed)) screen.print(line);
       return EXIT.waiting;
     case "cancelled":
       screen.print(`${screen.paint("yellow", "stopped")} ${name}`);
@@ -105,6 +116,9 @@ async function nextSteps(
       return [{ ...resume, label: "Resume it" }];
     case "failed":
       return [{ ...nextStep("why", runId), label: "See why" }, ...(await resumeSteps(runtime, runId))];
+    case "waiting-timer":
+    case "waiting-signal":
+      return [...(await explainSteps((await hostOf(runtime)).store, runId)).next];
     case "waiting-approval": {
       const shown = requests.slice(0, MOST_REQUESTS);
       return [

@@ -8,17 +8,22 @@ import { addCancelCommand } from "./commands/cancel.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addEnqueueCommand } from "./commands/enqueue.ts";
 import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
+import { addScheduleCommand } from "./commands/schedule.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addSignalCommand } from "./commands/signal.ts";
 import { addTestCommand } from "./commands/test.ts";
 import { addToolsCommand } from "./commands/tools.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { addWhyCommand } from "./commands/why.ts";
+import { addWorkerCommand } from "./commands/worker.ts";
+import { addWorkersCommand } from "./commands/workers.ts";
 import { readManifest } from "../load/package-root.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
 import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
@@ -126,7 +131,7 @@ export function createProgram(argv: readonly string[]): Command {
       )}
 
 Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
-approval. Tools of toolwright.config.ts are commands too.`,
+approval, a time or a signal. Tools of toolwright.config.ts are commands too.`,
     );
   for (const add of [
     addUpCommand,
@@ -139,8 +144,13 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addSignalCommand,
+    addScheduleCommand,
     addCapabilitiesCommand,
     addGcCommand,
+    addWorkerCommand,
+    addEnqueueCommand,
+    addWorkersCommand,
     addServeCommand,
     addMcpCommand,
     addToolsCommand,
@@ -150,8 +160,9 @@ approval. Tools of toolwright.config.ts are commands too.`,
     addCompletionCommand,
   ])
     add(program);
-  for (const command of program.commands) refuseAmbiguousOptions(command);
-  for (const command of [program, ...program.commands]) answerUsage(command, argv);
+  const commands = program.commands.flatMap((command) => [command, ...command.commands]);
+  for (const command of commands) refuseAmbiguousOptions(command);
+  for (const command of [program, ...commands]) answerUsage(command, argv);
   return program;
 }
 

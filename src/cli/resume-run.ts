@@ -7,6 +7,7 @@ import { nextCommand } from "./command-name.ts";
 import { findWorkflowFile } from "./load-workflow.ts";
 import { withRun } from "./open.ts";
 import { describeOwner, readLivingOwner } from "../operate/run-owner.ts";
+import { isOver } from "../operate/run-status.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { runFile } from "./run-file.ts";
 import { assertCanAsk, type RunOptions, toRunOptions } from "./run-options.ts";
@@ -36,6 +37,7 @@ export async function resumeRun(
     runId,
     resume: true,
     ask: options.ask,
+    wait: options.wait,
     decision,
     run: toRunOptions(options),
   });
@@ -55,7 +57,7 @@ export async function fileToResume(screen: Screen, runId: string, options: Resum
     // Checked before the file is imported: importing it may have side effects.
     const owner = run.status === "running" ? await readLivingOwner(opened, run.ownerId) : undefined;
     if (owner !== undefined) throw ownedElsewhere(runId, describeOwner(owner));
-    if (run.isCancelRequested && (run.status === "running" || run.status === "waiting-approval"))
+    if (run.isCancelRequested && !isOver(run.status))
       screen.print(
         `Run "${runId}" was asked to stop, and its process ended first: it is cancelled now. Resume it again to continue.`,
       );

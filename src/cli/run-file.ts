@@ -15,6 +15,7 @@ import { EXIT } from "./command.ts";
 import { nextCommand, shownStore } from "./command-name.ts";
 import { describeError } from "../operate/described-error.ts";
 import { readEndedTasks } from "../operate/inspect-run.ts";
+import { isOver } from "../operate/run-status.ts";
 import { withStore } from "../operate/find-run.ts";
 import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
 import { loadWorkflow } from "./load-workflow.ts";
@@ -32,6 +33,8 @@ export interface RunFileOptions {
   readonly resume: boolean;
   /** Asks on the terminal about pending approvals, then resumes the run. */
   readonly ask?: boolean | undefined;
+  /** Stays while the run waits for a time, a signal or an approval, and continues it. */
+  readonly wait?: boolean | undefined;
   /** The decision that resumes the run. */
   readonly decision?: Approval | undefined;
   /** Flags and the options of a stored run win over it. */
@@ -61,6 +64,11 @@ export async function runFile(screen: Screen, options: RunFileOptions): Promise<
     let result = await runShown(screen, { ...options, runId }, workflow, runtime);
     while (options.ask === true && result.status === "waiting-approval" && (await ask(runtime, runId)))
       result = await runShown(screen, { ...options, runId, resume: true }, workflow, runtime);
+    if (options.wait === true && !isOver(result.status)) {
+      const { waitHere } = await import("./wait-here.ts");
+      const again = { ...options, runId, resume: true };
+      result = await waitHere(screen, runtime, result, () => runShown(screen, again, workflow, runtime));
+    }
     restore();
     if (options.store === ":memory:" && result.status !== "finished") return printLostRun(screen, result);
     return await printResult(screen, runtime, result, options);
@@ -122,7 +130,7 @@ function printLostRun(screen: Screen, { runId, status, error }: WorkflowResult):
   screen.print(
     "  The store was :memory:, so this run is lost. Start it again with --store <file> to keep it.",
   );
-  return status === "waiting-approval" ? EXIT.waiting : EXIT.failed;
+  return isOver(status) ? EXIT.failed : EXIT.waiting;
 }
 
 /** Adds what only the command line can say: which process owns the run, and which command to run. */

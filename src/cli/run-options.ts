@@ -17,6 +17,7 @@ export interface RunOptions extends CommonOptions {
   readonly concurrency?: number;
   readonly acceptChanges?: boolean;
   readonly ask?: boolean;
+  readonly wait?: boolean;
 }
 
 export function withRunOptions(command: Command): Command {
@@ -37,7 +38,8 @@ export function withRunOptions(command: Command): Command {
       ]),
     )
     .option("--concurrency <tasks>", "how many tasks may run at a time", wholeNumber(1))
-    .option("--ask", "ask for approvals on this terminal, then resume the run");
+    .option("--ask", "ask for approvals on this terminal, then resume the run")
+    .option("--wait", "stay while the run waits for a time, a signal or an approval");
 }
 
 /** Checked before the run starts. @throws CliError */

@@ -1,24 +1,19 @@
 /** Serves a store until a signal arrives. Clients can start and resume the workflows of the config. */
 import { spawn } from "node:child_process";
 import { isToken, TOKEN_RULE } from "../definition/http-checks.ts";
-import { mayHaveChanged } from "../load/code-paths.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";
 import { OPERATOR, SCOPES, type ServerToken } from "../server/tokens.ts";
-import type { ServedWorkflows } from "../server/workflow-runs.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
-import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./command.ts";
 import type { ServeCommandOptions } from "./commands/serve.ts";
-import { type ConfigSettings, runtimeOptionsOf } from "./load-config.ts";
-import { shown } from "./import-file.ts";
-import { loadWorkflow } from "./load-workflow.ts";
+import { runtimeOptionsOf } from "./load-config.ts";
 import { loadSettingsFor } from "./project-settings.ts";
-import { toStartOptions } from "./run-options.ts";
 import type { Screen } from "./screen.ts";
+import { servedWorkflows } from "./served-workflows.ts";
 import { surviveUnhandledErrors } from "./survive-errors.ts";
 
 export async function serveStore(screen: Screen, options: ServeCommandOptions): Promise<number> {
@@ -41,7 +36,9 @@ export async function serveStore(screen: Screen, options: ServeCommandOptions): 
       allowedHosts: [...hostNames(options.host), ...(options.allowedHost ?? [])],
       allowedOrigins: options.allowedOrigin,
       readOnly: options.readOnly,
-      workflows: workflowsOf(config),
+      // A file is loaded when a run of it is first requested, so that a broken one does not prevent the start.
+      workflows: servedWorkflows(config),
+      worker: options.worker,
     },
     () => createRuntime({ ...runtimeOptionsOf(config), store }),
   );
@@ -71,32 +68,6 @@ function tokensOf(token: string | undefined): readonly ServerToken[] | undefined
     );
   }
   return [{ name: OPERATOR, token, scopes: SCOPES }];
-}
-
-/**
- * Files are loaded when a run is first requested, so that a broken one does not prevent the start. All are loaded then:
- * the tools of that run could change the others, and what they import, and this process would run the changed code.
- */
-function workflowsOf(config: ConfigSettings | undefined): ServedWorkflows {
-  const options = toStartOptions({ store: "" }, config);
-  const files = Object.entries(config?.workflows ?? {});
-  const loaded = new Map<string, WorkflowDefinition>();
-  const loadAll = async (): Promise<void> => {
-    await Promise.allSettled(files.map(async ([, file]) => loaded.set(file, await loadWorkflow(file))));
-  };
-  const load = async (file: string): Promise<WorkflowDefinition> => {
-    // A file that could not be loaded may be fixed, as long as no tool can have done it.
-    if (!loaded.has(file) && !mayHaveChanged()) await loadAll();
-    const workflow = loaded.get(file);
-    if (workflow !== undefined) return workflow;
-    if (!mayHaveChanged()) return loadWorkflow(file); // For its error.
-    throw new CliError(
-      "CLI_FILE_INVALID",
-      `${shown(file)} could not be loaded before the first tool ran, and a tool may have changed it since. Check the file, then restart the server.`,
-      "Restart the server.",
-    );
-  };
-  return Object.fromEntries(files.map(([name, file]) => [name, { file, load: () => load(file), options }]));
 }
 
 function openInBrowser(screen: Screen, url: string): void {

@@ -69,7 +69,8 @@ export function asOptionError(surface: string, check: () => void): void {
   }
 }
 
-function toOptionError(surface: string, error: unknown): unknown {
+/** For checks that are asynchronous. Other errors are returned as they are. */
+export function toOptionError(surface: string, error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   return new ToolwrightError("TOOL_OPTION_INVALID", `${surface}: ${error.sentence}`, {
     details: error.field === "" ? {} : { option: error.field },

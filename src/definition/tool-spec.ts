@@ -76,6 +76,8 @@ export interface ToolSpec {
   readonly options: ToolPolicies<never, never, never>;
   /** The field whose content is logged as a digest only. */
   readonly digestInput: string | undefined;
+  /** It reads or changes files below the root: a run that calls it stays on its host. */
+  readonly usesFiles: boolean;
   /** Uses no limit of the run. */
   readonly isExempt: boolean;
   /** Whether `execute` declares a second parameter. */
@@ -114,6 +116,7 @@ const DEFAULT_SETTLE_MS = 1_000;
 export interface BuiltInParts {
   /** The field with content that is too large for the log: only its digest is logged. */
   readonly digestInput?: string | undefined;
+  readonly usesFiles?: boolean | undefined;
   /** Set for the tool by which an agent returns its answer: no limit may refuse it. */
   readonly isExempt?: boolean | undefined;
 }
@@ -186,6 +189,7 @@ function resolve(
     cli: options.cli ?? {},
     options: policies,
     digestInput: parts.digestInput,
+    usesFiles: parts.usesFiles === true,
     isExempt: parts.isExempt ?? false,
     declaresContext,
     parsesInput: parts.parsesInput ?? false,

@@ -76,6 +76,9 @@ function noRun(): ToolwrightError {
 
 const detachedHost: Host = {
   store: noStore,
+  get streams(): never {
+    throw noRun();
+  },
   ownerId: "",
   clock: systemClock,
   settings: {
@@ -97,6 +100,11 @@ const detachedHost: Host = {
   failedWrites: new FailedWrites(noStore),
   keyReaders: new Set(),
   runsAtWork: new Set(),
+  claimed: new Map(),
+  boundHere: new Set(),
+  machine: "",
+  isRootShared: true,
+  becomeWorker: () => Promise.resolve(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,
   emit: () => undefined,

@@ -85,6 +85,14 @@ export type WorkflowEventDetails =
       readonly attempt: number;
       readonly status: TaskStatus;
     }
+  /** A signal that was sent before its task waited does not match the task's schema. The task waits for another one. */
+  | {
+      readonly type: "signal-refused";
+      readonly nodeId: string;
+      readonly iteration: number;
+      readonly name: string;
+      readonly problem: string;
+    }
   /** The tree was rendered. `outline` builds its shape when it is called. */
   | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
   /** The run was resumed with changed code, and the tasks that made these calls are gone. */

@@ -9,6 +9,8 @@ import type { WaitGraph } from "./wait-graph.ts";
 import type { RuntimeEvent } from "./events.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
+import type { RunRelease } from "./run-release.ts";
+import type { RunStreams } from "../stream/run-streams.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -33,8 +35,17 @@ export interface Leader {
   readonly over: Promise<void>;
 }
 
+/** A run that a worker has taken. */
+export interface ClaimedByWorker {
+  readonly release: RunRelease;
+  /** The epoch of the claim, for a run that is no workflow: its scopes check it. */
+  readonly epoch?: number | undefined;
+}
+
 export interface Host {
   readonly store: Store;
+  /** What models say, for the readers of runs. */
+  readonly streams: RunStreams;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
   readonly clock: MeasuringClock;
@@ -60,6 +71,16 @@ export interface Host {
   readonly keyReaders: Set<string>;
   /** Workflow runs that are active in this runtime. It may own others whose work has ended. */
   readonly runsAtWork: Set<string>;
+  /** Runs that a worker has taken for this runtime. */
+  readonly claimed: Map<string, ClaimedByWorker>;
+  /** Runs that are stored as bound to this host: their tools have used files here. */
+  readonly boundHere: Set<string>;
+  /** Where this process runs: boot and pid namespace, as for owners. */
+  readonly machine: string;
+  /** The root is the same on every host that takes runs. */
+  isRootShared: boolean;
+  /** The owner becomes a worker: its lease has this length, and it alone decides whether the owner is alive. */
+  becomeWorker(leaseMs: number): Promise<void>;
   /** Fires when this runtime has lost its lease. */
   fencedSignal(): AbortSignal;
   /** Whether there is a listener; otherwise no event is created. */

@@ -8,6 +8,7 @@ import { getToolContext } from "../definition/context.ts";
 import { keyOutsideRuns } from "./detached.ts";
 import { cleanError, copyError, reportedCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
+import { publishResult } from "./publish-result.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
 import type { Scope } from "./scope.ts";
 import { enterFlight } from "./calls-in-flight.ts";
@@ -25,6 +26,7 @@ export async function invoke(
 ): Promise<Outcome> {
   const call = new Call(scope, spec, args, "run", options);
   const outcome = toOutcome(call, await run(call));
+  publishResult(call, outcome);
   return isOfLoop(call, outcome) ? handOver(call, outcome) : outcome;
 }
 
@@ -36,7 +38,10 @@ export async function checkWhetherPending(
   options: CallOptions = {},
 ): Promise<boolean> {
   const call = new Call(scope, spec, args, "check", options);
-  return (await run(call)).kind === "pending";
+  const result = await run(call);
+  if (result.kind !== "pending") return false;
+  publishResult(call, toOutcome(call, result));
+  return true;
 }
 
 /** Outside any run: nothing is stored. */

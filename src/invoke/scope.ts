@@ -205,6 +205,11 @@ export class Scope {
     return count;
   }
 
+  /** The request failed: the next equal one takes its number. */
+  uncountRequest(requestHash: string, count: number): void {
+    if (this.#requests.get(requestHash) === count + 1) this.#requests.set(requestHash, count);
+  }
+
   /** `false`: certainly neither logged when the scope was opened, nor since then by this scope. */
   mayBeRecorded(key: string): boolean {
     return this.#recorded.has(key) || this.#triedBefore.has(key);

@@ -8,6 +8,8 @@ import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { Scope } from "../invoke/scope.ts";
+import { LiveResponse } from "../stream/live-response.ts";
+import type { PartOrigin, StreamPartDetails } from "../stream/stream-part.ts";
 
 export interface ResponseSlot {
   /** The stored response to an equal request. */
@@ -20,11 +22,30 @@ export interface ResponseSlot {
    * @throws TOOL_RUN_FENCED
    */
   save(value: unknown, also?: () => Transaction<void>): Promise<unknown>;
+  /** For the response itself: what readers of the run receive while it arrives. Called right before the request. */
+  receive(): Promise<ReceivedResponse>;
+  /** The request failed: the next request takes this position. */
+  release(): void;
+}
+
+/** A response that is being received. Its parts reach the readers of the run at once. */
+export interface ReceivedResponse extends Pick<
+  LiveResponse,
+  "add" | "discard" | "abandon" | "isRead" | "hasParts"
+> {
+  /**
+   * The same as `save` of the slot, for the complete response.
+   * @param end the parts that must not be seen before the commit: calls, and the end
+   */
+  save(value: unknown, end: readonly StreamPartDetails[], also?: () => Transaction<void>): Promise<unknown>;
 }
 
 export interface RecordedResponses {
-  /** Takes the next position. */
-  next(requestHash: string): Promise<ResponseSlot>;
+  /**
+   * Takes the next position.
+   * @param earlierHash the hash of the same request in an earlier version
+   */
+  next(requestHash: string, earlierHash?: string): Promise<ResponseSlot>;
 }
 
 /**
@@ -39,19 +60,23 @@ export function recordedResponsesOf(
   let next = first;
   let isLive = false;
   return {
-    async next(requestHash) {
+    async next(requestHash, earlierHash) {
       const position = next;
       next += 1;
       await scope.ready;
       assertRecording(scope);
       const found = isLive ? undefined : await readAt(scope, position);
-      const isSame = found?.requestHash === requestHash;
+      const isSame =
+        found?.requestHash === requestHash || (found !== undefined && found.requestHash === earlierHash);
       if (found !== undefined && !isSame) {
         isLive = true;
         onDiverged(position - first);
       }
       const slot = slotAt(scope, position, requestHash, isSame ? found : undefined);
-      return { ...slot, hasDiverged: found !== undefined && !isSame };
+      const release = (): void => {
+        if (next === position + 1) next = position;
+      };
+      return { ...slot, release, hasDiverged: found !== undefined && !isSame };
     },
   };
 }
@@ -69,7 +94,11 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
       const position = positionOfRequest(requestHash, count);
       const found = await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
-      return { ...slotAt(scope, position, requestHash, isSame ? found : undefined), hasDiverged: false };
+      return {
+        ...slotAt(scope, position, requestHash, isSame ? found : undefined),
+        release: () => scope.uncountRequest(requestHash, count),
+        hasDiverged: false,
+      };
     },
   };
 }
@@ -79,9 +108,12 @@ function positionOfRequest(requestHash: string, count: number): number {
   return 2 ** 52 + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
 }
 
-function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
+async function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
-  return scope.host.store.read(() => readResponse(location));
+  const found = await scope.host.store.read(() => readResponse(location));
+  // The results of its calls follow, and readers of the run receive them.
+  if (found !== undefined) await scope.host.streams.wanted(scope.identity.runId).catch(() => undefined);
+  return found;
 }
 
 function slotAt(
@@ -89,21 +121,45 @@ function slotAt(
   position: number,
   requestHash: string,
   recorded: RecordedResponse | undefined,
-): Omit<ResponseSlot, "hasDiverged"> {
+): Omit<ResponseSlot, "hasDiverged" | "release"> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
+  const { streams } = scope.host;
+  const save = async (
+    value: unknown,
+    ...also: readonly (undefined | (() => Transaction<void>))[]
+  ): Promise<unknown> => {
+    const responseJson = encode(value);
+    const changes = await commit(scope, function* () {
+      const saved = yield* saveResponse(location, { requestHash, responseJson }, scope.writer);
+      if (saved > 0) for (const more of also) if (more !== undefined) yield* more();
+      return saved;
+    });
+    if (changes === 0) throw fencedScope(scope);
+    return decode(responseJson);
+  };
   return {
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
-    async save(value, also) {
-      const responseJson = encode(value);
-      const changes = await commit(scope, function* () {
-        const saved = yield* saveResponse(location, { requestHash, responseJson }, scope.writer);
-        if (saved > 0 && also !== undefined) yield* also();
-        return saved;
-      });
-      if (changes === 0) throw fencedScope(scope);
-      return decode(responseJson);
+    save,
+    async receive() {
+      const { runId } = scope.identity;
+      // The parts are a cache: the response is requested even if they cannot be written.
+      const stream = await streams.wanted(runId).catch(() => undefined);
+      const live = new LiveResponse(streams, originOf(scope), location, stream);
+      return {
+        isRead: () => live.isRead(),
+        hasParts: () => live.hasParts(),
+        add: (part) => live.add(part),
+        discard: () => live.discard(),
+        abandon: () => live.abandon(),
+        save: (value, end, also) => live.commit(end, (parts) => save(value, also, parts)),
+      };
     },
   };
+}
+
+export function originOf({ id, attempt, identity, writer }: Scope): PartOrigin {
+  const { runId, nodeId, iteration, parentKey } = identity;
+  return { runId, scopeId: id, attempt, nodeId, iteration, parentKey, writer };
 }
 
 /** A loop may swallow the error, so the scope fails as well: its run must not continue without the response. */

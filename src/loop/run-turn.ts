@@ -13,7 +13,15 @@ import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { forgetReplayOfTask } from "../store/tables/retention.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { endTurn, insertTurn, lastTurn, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
+import {
+  endTurn,
+  insertTurn,
+  lastTurn,
+  shortenBegan,
+  turnByInput,
+  turnOf,
+  type TurnRow,
+} from "../store/tables/turns.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
@@ -49,8 +57,11 @@ export interface Turn {
   /** From 1. */
   readonly number: number;
   readonly began: unknown;
-  /** Stores the result, and deletes what only a resume would need. */
-  end(result: unknown): Promise<void>;
+  /**
+   * Stores the result, and deletes what only a resume would need.
+   * @param began replaces the stored input, without what only a resume would need
+   */
+  end(result: unknown, began?: unknown): Promise<void>;
 }
 
 const NODE = "main";
@@ -84,7 +95,8 @@ export async function runTurn<T>(
       scope,
       number: chosen.turn,
       began: decode(row.beganJson),
-      end: (result) => end(host, scope, chosen.turn, encode(result)),
+      end: (result, began) =>
+        end(host, scope, chosen.turn, encode(result), began === undefined ? undefined : encode(began)),
     });
   };
   return runtime.run(task, runInScope, {
@@ -172,11 +184,19 @@ async function startTurn(
   }
 }
 
-async function end(host: Host, scope: Scope, turn: number, resultJson: string): Promise<void> {
+async function end(
+  host: Host,
+  scope: Scope,
+  turn: number,
+  resultJson: string,
+  beganJson: string | undefined,
+): Promise<void> {
   const { runId, path } = scope.identity;
+  await host.streams.drain(runId);
   await host.store.transaction(function* () {
     yield* assertOwned(scope);
     yield* endTurn(runId, turn, resultJson, host.clock.now());
+    if (beganJson !== undefined) yield* shortenBegan(runId, turn, beganJson);
     yield* forgetReplayOfTask(runId, NODE, path);
     yield* voidApprovalsOfTask(scope.identity);
   }, "normal");

@@ -1,5 +1,6 @@
 /** The model interface of the agent loop, for models of any library. */
 import type { JsonSchema } from "../definition/json-schema.ts";
+import type { StreamPartDetails } from "../stream/stream-part.ts";
 import type { AgentMessage } from "./messages.ts";
 
 export interface OfferedTool {
@@ -18,8 +19,8 @@ export interface AskOptions {
   /** The schema of the answer, for models with structured output. */
   readonly outputSchema: JsonSchema | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Present when the response is streamed. */
-  readonly onText: ((text: string) => void) | undefined;
+  /** Present when the response is streamed. Calls and the end are not passed. */
+  readonly onPart: ((part: StreamPartDetails) => void) | undefined;
 }
 
 export interface ModelUsage {

@@ -18,9 +18,9 @@ export function fromLanguageModel(value: unknown): AgentModel | undefined {
     async ask(options) {
       const request = toRequest(options, toPrompt(options.messages));
       const result =
-        options.onText === undefined
+        options.onPart === undefined
           ? await model.doGenerate(request)
-          : await collectStream((await model.doStream(request)).stream, options.onText);
+          : await collectStream((await model.doStream(request)).stream, options.onPart);
       return toAnswer(result as Part | undefined | null);
     },
   };

@@ -44,5 +44,7 @@ const LABELS: Readonly<Record<string, string>> = {
   inspect: "Show the run",
   ps: "List the runs",
   resume: "Resume the run",
+  signal: "Send the signal",
+  worker: "Start a worker",
   why: "Explain the run",
 };

@@ -7,6 +7,8 @@ import { readForks, readRunRow, type RunRow } from "../store/tables/runs.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { errorOf } from "./described-error.ts";
 import { reportInterrupted } from "../store/tables/report-interrupted.ts";
+import { isOver } from "./run-status.ts";
+import { listWaits } from "./run-waits.ts";
 import { livenessIn } from "./run-owner.ts";
 import { readRunTree } from "./run-tree.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
@@ -21,6 +23,7 @@ export async function describeRun(store: Store, runId: string): Promise<RunDescr
   return {
     ...summary,
     error: row.state === summary.status ? errorOf(row.errorJson) : null,
+    waits: isOver(summary.status) ? [] : await listWaits(store, runId),
     tree,
     counts: { tasks: countNodes(tree), calls: await countCalls(store, runId) },
     lineage: { parent: row.parentId, forks: await store.read(() => readForks(runId, MOST_FORKS)) },

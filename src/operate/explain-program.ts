@@ -45,6 +45,7 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
     case "cancelled":
       return { status, because: [`${name} was cancelled.`, againBy(summary)], next: [calls] };
     case "queued":
+      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
     case "running":
     case "waiting-timer":
     case "waiting-signal":

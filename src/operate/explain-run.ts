@@ -2,11 +2,12 @@
 import type { Store } from "../store/store.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { type CommandSyntax, toTypedStep } from "./commands.ts";
-import { requireRun } from "./describe-run.ts";
+import { type KnownRun, requireRun } from "./describe-run.ts";
 import { explainProgram } from "./explain-program.ts";
 import { explainWorkflow } from "./explain-workflow.ts";
-import type { NextStep } from "./next-step.ts";
-import type { RunExplanation, RunStatus } from "../runtime/runs.ts";
+import { type NextStep, nextStep } from "./next-step.ts";
+import type { RunExplanation, RunStatus, RunSummary } from "../runtime/runs.ts";
+import { NO_WORKER, readOutlook } from "./worker-outlook.ts";
 
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
 export async function explainRun(
@@ -28,5 +29,36 @@ export interface ExplainedSteps {
 export async function explainSteps(store: Store, runId: string): Promise<ExplainedSteps> {
   const known = await requireRun(store, runId);
   const workflow = known.row.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
-  return workflow === undefined ? explainProgram(store, known) : explainWorkflow(store, workflow);
+  const explained =
+    workflow === undefined ? await explainProgram(store, known) : await explainWorkflow(store, workflow);
+  return withOutlook(store, known, explained);
+}
+
+/** Adds what workers do with a run that is ready, and what an operator can do if none may take it. */
+async function withOutlook(
+  store: Store,
+  { row, summary }: KnownRun,
+  explained: ExplainedSteps,
+): Promise<ExplainedSteps> {
+  if (row.readyAtMs === null || summary.status === "waiting-timer" || isAtWork(summary)) return explained;
+  const { because, isChanged, mayTake } = await readOutlook(store, row);
+  // Without workers, everything is as it was before there were any: commands resume runs.
+  if (!mayTake && because === NO_WORKER && summary.status !== "queued") return explained;
+  const runId = row.runId;
+  const steps = isChanged
+    ? [
+        {
+          ...nextStep("resume", runId, ["--accept-changes"]),
+          label: "Accept the changes, and resume it here",
+        },
+      ]
+    : mayTake || summary.status !== "queued"
+      ? []
+      : [{ ...nextStep("worker"), label: "Start a worker that knows it" }];
+  const others = explained.next.filter(({ action }) => !isChanged || action !== "resume");
+  return { ...explained, because: [...explained.because, because], next: [...steps, ...others] };
+}
+
+function isAtWork({ status, interrupted }: RunSummary): boolean {
+  return status === "running" && !interrupted;
 }

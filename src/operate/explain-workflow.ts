@@ -17,6 +17,7 @@ import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
 import { describeCall, describeOpenCalls } from "./open-calls.ts";
+import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -35,7 +36,9 @@ const MOST_FAILURES = 20;
 export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promise<Explanation> {
   const explanation = await explainStatus(store, run);
   const because = [...explanation.because, ...(await missingTasks(store, run))];
-  if (run.file !== null || run.status === "finished") return { ...explanation, because };
+  // A worker starts what was enqueued, by its name.
+  const isQueued = run.status === "queued" || run.shape === "";
+  if (run.file !== null || run.status === "finished" || isQueued) return { ...explanation, because };
   // A resume needs a file that only the author of the program knows.
   return {
     ...explanation,
@@ -65,12 +68,17 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
     }
     case "waiting-approval":
       return explainWaiting(store, run, name);
+    case "waiting-timer":
+    case "waiting-signal":
+      return explainWaits(store, run, name);
     case "failed":
       return explainFailed(store, run, name);
     case "cancelled":
       return explainCancelled(store, run, name);
     case "running":
       return explainRunning(store, run, name);
+    case "queued":
+      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
   }
 }
 
@@ -86,6 +94,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       next: [denied.length === 0 ? resume : { ...resume, label: "Let the run continue with the denial" }],
     };
   }
+  const waits = await describeWaits(store, runId);
   const hidden = total - requests.length;
   const resumes = await isResumable(store, run);
   return {
@@ -94,6 +103,7 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       `${name} waits for approval.`,
       ...requests.map(pendingRequest),
       ...(hidden > 0 ? [`${hidden} more requests are not shown here.`] : []),
+      ...waits,
     ],
     next: [
       ...requests.flatMap((request) => answerSteps(request, { resume: resumes })),
@@ -101,6 +111,20 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
       ...(resumes ? [] : [resume]),
     ],
   };
+}
+
+async function explainWaits(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
+  const { runId, status } = run;
+  const waits = await listWaits(store, runId);
+  const refusals = await listRefusals(store, runId);
+  const because = [`${name} waits.`, ...(await describeWaits(store, runId)), ...refusals];
+  const resume = nextStep("resume", runId);
+  if (waits.length === 0 || waits.some(({ isOver }) => isOver)) return { status, because, next: [resume] };
+  const sends = waits.flatMap(({ signal }) =>
+    signal === null ? [] : [nextStep("signal", [runId, signal], ["--payload", "{}"])],
+  );
+  const here = { ...nextStep("resume", runId, ["--wait"]), label: "Wait here, then continue" };
+  return { status, because, next: [...sends, ...((await isResumable(store, run)) ? [here] : [])] };
 }
 
 async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {

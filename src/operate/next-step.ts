@@ -14,8 +14,12 @@ export interface NextStep {
   readonly flags: readonly CommandFlag[];
 }
 
-export function nextStep(action: string, operand?: string, ...flags: readonly CommandFlag[]): NextStep {
-  return { action, operands: operand === undefined ? [] : [operand], flags };
+export function nextStep(
+  action: string,
+  operands: string | readonly string[] = [],
+  ...flags: readonly CommandFlag[]
+): NextStep {
+  return { action, operands: typeof operands === "string" ? [operands] : operands, flags };
 }
 
 /** The answers to a request. @param options.resume whether each step also resumes the run; then each has a label */

@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import type { Store } from "../store/store.ts";
 import { readOwner } from "../store/tables/owners.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
-import { identifyProcess, isProcessAlive } from "../runtime/process-identity.ts";
+import { isOwnerLive } from "../runtime/owner-liveness.ts";
+import { identifyProcess } from "../runtime/process-identity.ts";
 
 export interface LivingOwner {
   readonly pid: number;
@@ -17,10 +18,8 @@ export async function readLivingOwner(
 ): Promise<LivingOwner | undefined> {
   if (ownerId === null) return undefined;
   const owner = await store.read(() => readOwner(ownerId));
-  if (owner === undefined || owner.ended) return undefined;
-  // A process on another machine cannot be checked, so its lease decides.
-  const isAlive = isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
-  return isAlive ? { pid: owner.pid, isHere: owner.host === identifyProcess().host } : undefined;
+  if (owner === undefined) return undefined;
+  return isOwnerLive(owner) ? { pid: owner.pid, isHere: owner.host === identifyProcess().host } : undefined;
 }
 
 export async function readOwnerOfRun(store: Store, runId: string): Promise<LivingOwner | undefined> {

@@ -16,3 +16,4 @@ export function syntaxFor(store: StoreOption): CommandSyntax {
     store: isReachable ? withoutPassword(absoluteAddress(address)) : undefined,
   };
 }
+export { enqueueRun } from "./enqueue.ts";

@@ -3,14 +3,16 @@ import { ToolwrightError } from "../errors.ts";
 import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { voidApprovalsOfRun } from "../store/tables/approvals.ts";
-import { cancelRunRow } from "../store/tables/runs.ts";
-import { readRun } from "../store/tables/workflow-runs.ts";
+import { markReady } from "../store/tables/queue.ts";
+import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
+import { queueAgain, readRun } from "../store/tables/workflow-runs.ts";
 import { type CancelResult, cancelRun } from "./cancel-run.ts";
 import { type CommandSyntax, toCommand } from "./commands.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
 import { isResumable } from "./is-resumable.ts";
 import { isOver } from "./run-status.ts";
 import { describeOwner, readLivingOwner } from "./run-owner.ts";
+import { readOutlook } from "./worker-outlook.ts";
 
 /**
  * Workflows stop at their next step. Another run can be cancelled only without a live owner: it waits or was interrupted.
@@ -60,6 +62,15 @@ export interface ResumeAnswer {
   readonly command: string | null;
 }
 
+/** A failed or cancelled workflow run is queued again. `false` for a program that has ended: only its input starts it. */
+function giveToWorkers(store: Store, { runId, kind, state }: RunRow): Promise<boolean> {
+  return store.transaction(function* () {
+    if (kind === "workflow" && (state === "failed" || state === "cancelled"))
+      yield* queueAgain(runId, Date.now());
+    return (yield* markReady(runId)) > 0;
+  }, "normal");
+}
+
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run that has finished */
 export async function requestResume(
   store: Store,
@@ -81,13 +92,20 @@ export async function requestResume(
     const where = owner === undefined ? "its process" : describeOwner(owner);
     return { runId, status, by: "owner", message: `It is running in ${where}.`, command: null };
   }
+  const outlook = await readOutlook(store, row);
+  if (outlook.mayTake && (await giveToWorkers(store, row)))
+    return { runId, status, by: "worker", message: "A worker resumes the run.", command: null };
+  if (outlook.isChanged) {
+    const command = toCommand(syntax, "resume", [runId, ["--accept-changes"]]);
+    return { runId, status, by: null, message: outlook.because, command };
+  }
   const workflow = kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
   if (await isResumable(store, workflow))
     return {
       runId,
       status,
       by: null,
-      message: "No worker is there to resume it. Run the command.",
+      message: `${outlook.because} Run the command.`,
       command: toCommand(syntax, "resume", [runId]),
     };
   const message =

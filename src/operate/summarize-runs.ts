@@ -3,9 +3,13 @@ import { decodeError } from "../invoke/error-record.ts";
 import type { Store } from "../store/store.ts";
 import { type RunFacts, readRunFacts } from "../store/tables/run-pages.ts";
 import type { RunStatus, RunSummary } from "../runtime/runs.ts";
+import type { WaitFacts } from "../store/tables/waits.ts";
 import type { RunRow } from "../store/tables/runs.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
+import { toTime } from "./run-waits.ts";
+import { listWorkers, type WorkerSummary } from "./list-workers.ts";
+import { outlookOf } from "./worker-outlook.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -18,15 +22,26 @@ export async function summarizeRuns(store: Store, rows: readonly RunRow[]): Prom
     ),
   );
   const owners = new OwnerChecks(store);
+  // Only runs that wait for a worker say which one.
+  const workers = rows.some(waitsForWorker) ? await listWorkers(store) : [];
   const summaries: RunSummary[] = [];
   for (const row of rows) {
     const found = facts.get(row.runId);
-    if (found !== undefined) summaries.push(await summarize(row, found, owners));
+    if (found !== undefined) summaries.push(await summarize(row, found, owners, workers));
   }
   return summaries;
 }
 
-async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Promise<RunSummary> {
+function waitsForWorker({ readyAtMs, state }: RunRow): boolean {
+  return readyAtMs !== null && state !== "waiting-timer";
+}
+
+async function summarize(
+  row: RunRow,
+  facts: RunFacts,
+  owners: OwnerChecks,
+  workers: readonly WorkerSummary[],
+): Promise<RunSummary> {
   const { status, interrupted, owner } = await statusOf(row, facts, owners);
   return {
     runId: row.runId,
@@ -41,7 +56,7 @@ async function summarize(row: RunRow, facts: RunFacts, owners: OwnerChecks): Pro
     calls: facts.calls,
     pendingApprovals: facts.pendingApprovals,
     labels: facts.labels,
-    why: why(row, facts, status, interrupted, owner),
+    why: why(row, facts, status, interrupted, owner, workers),
   };
 }
 
@@ -74,27 +89,28 @@ async function statusOf(row: RunRow, facts: RunFacts, owners: OwnerChecks): Prom
 
 function why(
   row: RunRow,
-  { pendingApprovals, request }: RunFacts,
+  { pendingApprovals, request, waits }: RunFacts,
   status: RunStatus,
   interrupted: boolean,
   owner: LivingOwner | undefined,
+  workers: readonly WorkerSummary[],
 ): string {
   switch (status) {
     case "queued":
-      return "It waits for a worker.";
+      return outlookOf(row, workers).because;
     case "running":
-      if (interrupted) return "Its process ended before the run did.";
+      if (interrupted) return `Its process ended before the run did.${afterwards(row, workers)}`;
       return owner === undefined ? "It is running." : `It is running in ${describeOwner(owner)}.`;
     case "waiting-approval": {
-      if (request === undefined) return "Every request has been decided; it has not been resumed yet.";
+      if (request === undefined)
+        return `Every request has been decided; it has not been resumed yet.${afterwards(row, workers)}`;
       const more = pendingApprovals === 1 ? "" : ` ${pendingApprovals - 1} more are pending.`;
       const what = request.kind === "replay" ? `What happened to "${request.toolName}"?` : "";
       return `It waits for approval: ${toShortText(what === "" ? request.prompt : what, 200)}${more}`;
     }
     case "waiting-timer":
-      return "It waits for a timer.";
     case "waiting-signal":
-      return "It waits for a signal.";
+      return waits === undefined ? "It waits; resume it to continue." : whyItWaits(waits);
     case "finished":
       return `It finished after ${toDuration((row.finishedAtMs ?? row.updatedAtMs) - row.createdAtMs)}.`;
     case "failed":
@@ -102,6 +118,19 @@ function why(
     case "cancelled":
       return "It was cancelled.";
   }
+}
+
+function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
+  const until = dueAtMs === null ? "" : ` until ${toTime(dueAtMs)}`;
+  const what = signal === null ? `slept${until}` : `waited for the signal "${toShortText(signal)}"`;
+  if (isOver) return `It ${what}, and can continue.`;
+  return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
+}
+
+/** What becomes of a run that is ready, if workers are there. */
+function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
+  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
+  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

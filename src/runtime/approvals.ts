@@ -14,6 +14,7 @@ import {
   settleApproval,
   voidEqualQuestions,
 } from "../store/tables/approvals.ts";
+import { markReady } from "../store/tables/queue.ts";
 import { readScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { hasTurns } from "../store/tables/turns.ts";
@@ -54,6 +55,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     const settled = yield* readApproval(id, now);
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);
+    yield* markReady(current.runId);
     return { row: settled, kind: yield* kindOfRun(current.runId) };
   }, "full");
   if (row === undefined) throw notFound(id);

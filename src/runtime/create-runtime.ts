@@ -11,9 +11,21 @@ import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
+import type { Schedules } from "./schedules.ts";
+import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
-import type { Runtime, RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type {
+  EnqueuedRun,
+  EnqueueOptions,
+  Runtime,
+  RuntimeCallOptions,
+  RunScopeOptions,
+  StreamOptions,
+  TaskIdentity,
+} from "./runtime.ts";
+import type { StreamReadOptions } from "../stream/read-stream.ts";
+import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
 
 /**
@@ -43,6 +55,7 @@ function checkNodeVersion(): void {
 
 // A registered symbol: another copy of the package with the same version can use these runtimes too.
 const USE = Symbol.for("toolwright.runtime.use");
+const READ = Symbol.for("toolwright.runtime.read stream");
 const RUN_TASK = Symbol.for("toolwright.runtime.run task");
 
 /** `runtime.run` for a task of a workflow. Not for users. */
@@ -53,6 +66,16 @@ export async function runTaskScope<T>(
   options: TaskScopeOptions,
 ): Promise<T> {
   return asLazyRuntime(runtime)[RUN_TASK](task, work, options);
+}
+
+/** `runtime.stream` that may also end, without a part `ended`, in the given states. Not for users. */
+export function readRunStream(
+  runtime: Runtime,
+  runId: string,
+  options: StreamOptions,
+  more: Pick<StreamReadOptions, "until" | "onReady">,
+): AsyncGenerator<StreamPart, void, void> {
+  return asLazyRuntime(runtime)[READ](runId, options, more);
 }
 
 /** The internals of a runtime: its store, owner and clock. Not for users. */
@@ -81,6 +104,9 @@ function asLazyRuntime(runtime: Runtime): LazyRuntime {
 const storeRuntime = lazyModule(() => import("./store-runtime.ts"));
 // The only import that points up: a runtime is a face of the operator's functions, and loads them on first use.
 const operations = lazyModule(() => import("../operate/runtime-operations.ts"));
+const signals = lazyModule(() => import("./signals.ts"));
+const schedules = lazyModule(() => import("./change-schedules.ts"));
+const reading = lazyModule(() => import("./read-run-stream.ts"));
 const garbage = lazyModule(() => import("./collect-garbage.ts"));
 
 class LazyRuntime implements Runtime {
@@ -90,6 +116,8 @@ class LazyRuntime implements Runtime {
   #active = 0;
   #onIdle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  /** Ends the streams that are read. */
+  readonly #closed = new AbortController();
 
   constructor(options: RuntimeOptions) {
     this.#inner = new Lazy(async () => {
@@ -135,6 +163,49 @@ class LazyRuntime implements Runtime {
       const { explainRun, syntaxFor } = await operations.get();
       return explainRun(host.store, runId, syntaxFor(address));
     });
+  }
+
+  signal(runId: string, name: string, payload?: unknown, options: SignalOptions = {}): Promise<SentSignal> {
+    return this.#use(async ({ host }) => {
+      const { sendSignal } = await signals.get();
+      return sendSignal(host.store, runId, name, payload, options);
+    });
+  }
+
+  readonly schedules: Schedules = {
+    set: (schedule) =>
+      this.#use(async ({ host }) => (await schedules.get()).setSchedule(host.store, schedule)),
+    list: () => this.#use(async ({ host }) => (await schedules.get()).listSchedules(host.store)),
+    pause: (name) => this.#use(async ({ host }) => (await schedules.get()).pauseSchedule(host.store, name)),
+    resume: (name) => this.#use(async ({ host }) => (await schedules.get()).resumeSchedule(host.store, name)),
+    remove: (name) => this.#use(async ({ host }) => (await schedules.get()).removeSchedule(host.store, name)),
+  };
+
+  enqueue(name: string, options: EnqueueOptions = {}): Promise<EnqueuedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).enqueueRun(inner.host, name, options);
+    });
+  }
+
+  stream(runId: string, options: StreamOptions = {}): AsyncGenerator<StreamPart, void, void> {
+    return this[READ](runId, options);
+  }
+
+  async *[READ](
+    runId: string,
+    options: StreamOptions,
+    more: Pick<StreamReadOptions, "until" | "onReady"> = {},
+  ): AsyncGenerator<StreamPart, void, void> {
+    const { host, readStream } = await this.#use(async (inner) => {
+      const { checkStreamOptions, readStream: read } = await reading.get();
+      checkStreamOptions(runId, options);
+      await inner.ready();
+      return { host: inner.host, readStream: read };
+    });
+    const closed = this.#closed.signal;
+    const signal = options.signal === undefined ? closed : AbortSignal.any([options.signal, closed]);
+    yield* readStream(host.store, host.streams, runId, { ...options, ...more, signal });
   }
 
   fullOutput(key: string): Promise<unknown> {
@@ -187,6 +258,7 @@ class LazyRuntime implements Runtime {
 
   /** Waits for all calls that have begun, and for the calls that they make. */
   async #close(): Promise<void> {
+    this.#closed.abort();
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;

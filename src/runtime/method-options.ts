@@ -25,7 +25,8 @@ import type { CallFilter } from "../store/tables/call-log.ts";
 import { CALL_STATUSES } from "../store/tables/calls.ts";
 import type { GcOptions } from "./collect-garbage.ts";
 import { LIMITS } from "./options.ts";
-import type { RuntimeCallOptions, RunScopeOptions, TaskIdentity } from "./runtime.ts";
+import type { SignalOptions } from "./signals.ts";
+import type { RuntimeCallOptions, RunScopeOptions, StreamOptions, TaskIdentity } from "./runtime.ts";
 
 const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
 
@@ -71,6 +72,12 @@ export const RETRY_WARNING_OPTIONS: OptionTable = optionTable<TaskIdentity>(
   TASK,
 );
 
+export const SIGNAL_OPTIONS: OptionTable = optionTable<SignalOptions>(
+  "runtime.signal",
+  { key: anId },
+  { example: '{ key: "payment-17" }' },
+);
+
 const milliseconds: Check = must(
   (value) => typeof value === "number" && value >= 0,
   "a number of milliseconds from 0",
@@ -88,6 +95,11 @@ export const CALLS_FILTER: OptionTable = optionTable<CallFilter>("runtime.calls"
   toolName: aStorableText,
   status: oneOf(...CALL_STATUSES),
   limit: anInteger(0),
+});
+
+export const STREAM_OPTIONS: OptionTable = optionTable<StreamOptions>("runtime.stream", {
+  from: anInteger(0),
+  signal: aSignal,
 });
 
 export const APPROVALS_FILTER: OptionTable = optionTable<ApprovalFilter>("runtime.approvals", {

@@ -34,6 +34,8 @@ export class OpenScopes {
   readonly #host: Host;
   readonly #open = new Map<string, { attempt: number }>();
   readonly #queue = new KeyedQueue();
+  /** The number of open scopes of each run. */
+  readonly #perRun = new Map<string, number>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -48,6 +50,7 @@ export class OpenScopes {
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
+    this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
       const run = { kind, name: runName, labels: task.labels };
@@ -56,7 +59,12 @@ export class OpenScopes {
       this.#open.set(name, mark);
       return row;
     });
-    const { limits, settings, signal } = task;
+    const { limits, settings } = task;
+    const released = host.claimed.get(identity.runId)?.release.signal;
+    const signal =
+      released === undefined || task.signal === undefined
+        ? (task.signal ?? released)
+        : AbortSignal.any([task.signal, released]);
     return {
       scope: new Scope(host, {
         identity,
@@ -74,11 +82,22 @@ export class OpenScopes {
         if (this.#open.get(name) === mark) this.#open.delete(name);
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
-        if (row === undefined) return;
         const { runId } = identity;
+        // Before the release: whoever sees that the run has ended finds all of its parts.
+        if (this.#leave(runId)) await host.streams.leave(runId);
+        if (row === undefined) return;
         await this.#release(row, kind === "workflow" ? undefined : { runId, errorJson });
+        host.streams.left();
       },
     };
+  }
+
+  /** Whether this was the last open scope of the run. */
+  #leave(runId: string): boolean {
+    const left = (this.#perRun.get(runId) ?? 1) - 1;
+    if (left > 0) this.#perRun.set(runId, left);
+    else this.#perRun.delete(runId);
+    return left <= 0;
   }
 
   async #release(

@@ -4,14 +4,24 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import { endOwner, LEASE_MS, readOwner, registerOwner, renewLease } from "../store/tables/owners.ts";
-import type { Store } from "../store/store.ts";
+import {
+  endOwner,
+  type Lease,
+  LEASE_MS,
+  readOwner,
+  registerOwner,
+  renewLease,
+  setLease,
+} from "../store/tables/owners.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
-import { identifyProcess, isProcessAlive } from "./process-identity.ts";
+import { identifyProcess, type ProcessIdentity } from "./process-identity.ts";
+import { isOwnerLive } from "./owner-liveness.ts";
 
-const HEARTBEAT_MS = 10_000;
-/** A call begins only if this much of the lease is left. */
-const ENOUGH_MS = 15_000;
+/** A lease is renewed this many times before it would end. */
+const HEARTBEATS_PER_LEASE = 3;
+/** A call begins only if this part of the lease is left. */
+const ENOUGH = 0.5;
 
 /**
  * The runtimes of this thread, in all copies of the package. A runtime of another thread is not among them: its lease shows
@@ -26,7 +36,10 @@ export class Ownership {
   #store: Store | undefined;
   /** When the lease ends, by both clocks: the monotonic one stops while the machine sleeps, and the other may be set. */
   #lease = { monotonicMs: Infinity, wallMs: Infinity };
+  #settings: Lease = { leaseMs: LEASE_MS, isWorker: false };
   #timer: NodeJS.Timeout | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+  #isBeating = false;
   #lost = new AbortController();
   #generation = 0;
   #isOverdue = false;
@@ -38,13 +51,54 @@ export class Ownership {
 
   async start(store: Store): Promise<void> {
     this.#store = store;
-    const lease = leaseFromNow();
-    await store.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");
-    this.#lease = lease;
+    const lease = this.#leaseFromNow();
+    await store.transaction(() => this.#register(), "normal");
+    this.#hold(lease);
     runtimes.set(this.ownerId, "working");
-    this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+    this.#startBeating();
+  }
+
+  get identity(): ProcessIdentity {
+    return this.#process;
+  }
+
+  /**
+   * From now on this owner is a worker with this lease: the lease alone decides whether it is alive, and it notices the end
+   * of the lease at once.
+   */
+  async becomeWorker(leaseMs: number): Promise<void> {
+    this.#settings = { leaseMs, isWorker: true };
+    const lease = this.#leaseFromNow();
+    const changes = await this.#store?.transaction(() => setLease(this.ownerId, this.#settings), "normal");
+    if (changes === 0) await this.#registerAgain();
+    this.#hold(lease);
+    clearInterval(this.#timer);
+    this.#startBeating();
+  }
+
+  #startBeating(): void {
+    const everyMs = this.#settings.leaseMs / HEARTBEATS_PER_LEASE;
+    this.#timer = setInterval(() => void this.#beat(), everyMs);
     // A heartbeat alone does not keep a program running.
     this.#timer.unref();
+  }
+
+  *#register(): Transaction<void> {
+    yield* registerOwner({ id: this.ownerId, ...this.#process }, this.#settings);
+  }
+
+  #leaseFromNow(): { monotonicMs: number; wallMs: number } {
+    const { leaseMs } = this.#settings;
+    return { monotonicMs: performance.now() + leaseMs, wallMs: Date.now() + leaseMs };
+  }
+
+  #hold(lease: { monotonicMs: number; wallMs: number }): void {
+    this.#lease = lease;
+    this.#isOverdue = false;
+    if (!this.#settings.isWorker) return;
+    clearTimeout(this.#expiry);
+    const leftMs = Math.max(lease.monotonicMs - performance.now(), 0) + 1;
+    this.#expiry = setTimeout(() => this.leaseGeneration(), leftMs).unref();
   }
 
   /**
@@ -53,6 +107,7 @@ export class Ownership {
    */
   stop(isWorking: boolean): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#expiry);
     if (!isWorking) runtimes.set(this.ownerId, "ended");
   }
 
@@ -86,7 +141,7 @@ export class Ownership {
   renew(): Promise<void> | undefined {
     this.leaseGeneration();
     const leftMs = this.#lease.monotonicMs - performance.now();
-    return leftMs > ENOUGH_MS && !this.#isOverdue ? undefined : this.#renewNow();
+    return leftMs > ENOUGH * this.#settings.leaseMs && !this.#isOverdue ? undefined : this.#renewNow();
   }
 
   async isAlive(ownerId: string): Promise<boolean> {
@@ -96,38 +151,40 @@ export class Ownership {
     const { host, pid, processStart } = this.#process;
     if (owner.host === host && owner.pid === pid && owner.processStart === processStart) {
       const known = runtimes.get(ownerId);
-      return known === undefined ? owner.leaseLeftMs > 0 : known === "working";
+      if (known === undefined || owner.isWorker) return known !== "ended" && owner.leaseLeftMs > 0;
+      return known === "working";
     }
-    // On the same host the process table answers at once; for other hosts only the lease does.
-    return isProcessAlive(owner) ?? owner.leaseLeftMs > 0;
+    return isOwnerLive(owner);
   }
 
   async #beat(): Promise<void> {
     this.leaseGeneration();
+    // The last one still waits for the store.
+    if (this.#isBeating) return;
+    this.#isBeating = true;
     try {
       await this.#renewNow();
       await this.#onBeat();
     } catch {
       // The next heartbeat tries again. If none succeeds in time, the lease lapses, and the next call detects it.
       this.leaseGeneration();
+    } finally {
+      this.#isBeating = false;
     }
   }
 
   async #renewNow(): Promise<void> {
-    const lease = leaseFromNow();
+    const lease = this.#leaseFromNow();
     const changes = await this.#store?.transaction(() => renewLease(this.ownerId), "normal");
     if (changes === 0) await this.#registerAgain();
-    this.#lease = lease;
-    this.#isOverdue = false;
+    // The store may have answered late: the lease may have ended in between.
+    this.leaseGeneration();
+    this.#hold(lease);
   }
 
   /** Retention deleted the row, since the process was suspended for long: others may have taken over since. */
   async #registerAgain(): Promise<void> {
     this.#generation += 1;
-    await this.#store?.transaction(() => registerOwner({ id: this.ownerId, ...this.#process }), "normal");
+    await this.#store?.transaction(() => this.#register(), "normal");
   }
-}
-
-function leaseFromNow(): { monotonicMs: number; wallMs: number } {
-  return { monotonicMs: performance.now() + LEASE_MS, wallMs: Date.now() + LEASE_MS };
 }

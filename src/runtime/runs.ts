@@ -100,8 +100,24 @@ export interface RunLineage {
   readonly forks: readonly string[];
 }
 
+/** A task that waits for a time or a signal. */
+export interface RunWait {
+  readonly nodeId: string;
+  /** The passes of the loops around it, such as "1.0". */
+  readonly path: string;
+  readonly kind: "timer" | "signal";
+  /** The name of the signal. */
+  readonly signal: string | null;
+  /** When the wait ends by itself. */
+  readonly dueAtMs: number | null;
+  /** The time or the signal has come, and the run has not continued yet. */
+  readonly isOver: boolean;
+}
+
 export interface RunDescription extends RunSummary {
   readonly error: RunError | null;
+  /** What its tasks wait for, besides approvals. */
+  readonly waits: readonly RunWait[];
   readonly tree: readonly RunNode[];
   readonly counts: RunCounts;
   readonly lineage: RunLineage;

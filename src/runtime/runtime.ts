@@ -10,10 +10,13 @@ import type { ToolLike } from "../tool/from-tool.ts";
 import type { TOOL_SPEC, TypedTool } from "../tool/tool.ts";
 import type { ApprovalDecision } from "./approvals.ts";
 import type { GcOptions, GcReport } from "./collect-garbage.ts";
+import type { Schedules } from "./schedules.ts";
+import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
 import type { RunKind } from "../store/run-words.ts";
 import type { Labels } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
+import type { StreamPart } from "../stream/stream-part.ts";
 
 export interface TaskIdentity {
   readonly runId: string;
@@ -52,6 +55,31 @@ export interface RuntimeCallOptions extends Partial<TaskIdentity> {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface EnqueueOptions {
+  readonly input?: unknown;
+  /** Default: a new one. The same id with the same name and input is the same run. */
+  readonly runId?: string | undefined;
+  /** Not before this time: a `Date`, or milliseconds since 1970. */
+  readonly startAt?: Date | number | undefined;
+  /** Larger ones first; equal ones in the order of enqueueing. Default 0. */
+  readonly priority?: number | undefined;
+  /** For filters of `runtime.runs`. */
+  readonly labels?: Labels | undefined;
+  /** Default: what a worker runs under this name, else `"workflow"`. */
+  readonly kind?: "workflow" | "agent" | "program" | undefined;
+}
+
+export interface EnqueuedRun {
+  readonly runId: string;
+}
+
+export interface StreamOptions {
+  /** The index of the first part, inclusive. Default: 0. */
+  readonly from?: number | undefined;
+  /** Ends the stream, and nothing else. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
 export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
 
@@ -78,6 +106,8 @@ export interface Runtime extends AsyncDisposable {
   ): Promise<Outcome<Output>>;
   /** Runs `work` as a task: tools called inside it are logged under these ids. Each `run` counts equal calls from 0. */
   run<T>(task: RunScopeOptions, work: () => T | PromiseLike<T>): Promise<T>;
+  /** Stores a run for the workers of this store. Returns when it is stored; a worker that knows the name starts it. */
+  enqueue(name: string, options?: EnqueueOptions): Promise<EnqueuedRun>;
   approvals(filter?: ApprovalFilter): Promise<Approval[]>;
   resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval>;
   calls(filter?: CallFilter): Promise<LoggedCall[]>;
@@ -87,6 +117,18 @@ export interface Runtime extends AsyncDisposable {
   describeRun(runId: string): Promise<RunDescription>;
   /** Why a run has its status, and which commands come next. */
   explainRun(runId: string): Promise<RunExplanation>;
+  /**
+   * Sends a signal to a workflow run. It is kept until a `<Signal>` with this name takes it, and used once.
+   * @throws WORKFLOW_RUN_OVER, WORKFLOW_SIGNAL_INVALID, TOOL_RUN_NOT_FOUND
+   */
+  signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
+  /** Runs of workflows that start again and again. Workers start them. */
+  readonly schedules: Schedules;
+  /**
+   * What models say in a run and what their calls return, live, in any process. Ends with a part `ended`; a part `retracted`
+   * takes back the earlier parts of its response. A run that does not exist yet is waited for.
+   */
+  stream(runId: string, options?: StreamOptions): AsyncIterableIterator<StreamPart, void, void>;
   /** The full output of a call that the log shows truncated. */
   fullOutput(key: string): Promise<unknown>;
   /** A warning for a retried agent: the non-idempotent calls of earlier attempts. `""` if there are none. */

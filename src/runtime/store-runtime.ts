@@ -20,6 +20,7 @@ import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import { settleRun } from "../store/tables/runs.ts";
 import { LazyStore } from "../store/lazy-store.ts";
+import { RunStreams } from "../stream/run-streams.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
@@ -85,6 +86,7 @@ export class StoreRuntime {
     });
     this.#host = {
       store: this.#store,
+      streams: new RunStreams(this.#store),
       ownerId: this.#ownership.ownerId,
       clock,
       settings: settingsOf(options),
@@ -101,6 +103,11 @@ export class StoreRuntime {
       failedWrites,
       keyReaders: new Set(),
       runsAtWork: new Set(),
+      claimed: new Map(),
+      boundHere: new Set(),
+      machine: this.#ownership.identity.host,
+      isRootShared: false,
+      becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>
         this.#host.warnOnce(topic, message),
@@ -277,6 +284,11 @@ export class StoreRuntime {
 
   async ready(): Promise<void> {
     await this.#store.opened();
+  }
+
+  async #becomeWorker(leaseMs: number): Promise<void> {
+    (await this.#store.opened()).limitIdle?.(leaseMs);
+    await this.#ownership.becomeWorker(leaseMs);
   }
 
   get host(): Host {

@@ -3,6 +3,7 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
+import { holdClaim } from "../store/tables/program-claims.ts";
 import { reopenRun, type RunStart } from "../store/tables/runs.ts";
 import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
 
@@ -26,6 +27,7 @@ export async function takeScopeFor(
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
     const taken = await host.store.transaction(function* () {
       if (guard !== undefined) yield* guard();
+      yield* assertClaimed(host, identity.runId);
       const now = host.clock.now();
       const { ownerId } = host;
       const row = yield* ensureScope(identity, attempt, now, { ...run, ownerId });
@@ -36,6 +38,15 @@ export async function takeScopeFor(
     }, "normal");
     if (taken !== undefined) return taken;
   }
+}
+
+/** A run that a worker has claimed belongs to it until another one claims it. */
+function* assertClaimed({ claimed }: Host, runId: string): Transaction<void> {
+  const epoch = claimed.get(runId)?.epoch;
+  if (epoch === undefined || (yield* holdClaim(runId, epoch))) return;
+  throw new ToolwrightError("TOOL_RUN_FENCED", `Another worker has taken over run "${runId}".`, {
+    details: { runId },
+  });
 }
 
 /** A process may start the next attempt while it still has the last one open: the next one replaces it. */

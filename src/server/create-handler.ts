@@ -21,6 +21,7 @@ import { NOT_STORED, SECURITY_HEADERS } from "./security-headers.ts";
 import { SIGN_IN_PATH, sessionOf, signIn } from "./sign-in.ts";
 import { acceptsHtml, StaticFiles } from "./static-files.ts";
 import { type Caller, type ServerToken, Tokens } from "./tokens.ts";
+import { ServerWorker } from "./server-worker.ts";
 import { WorkflowRuns } from "./workflow-runs.ts";
 
 export interface Handler extends AsyncDisposable {
@@ -62,6 +63,7 @@ export function handlerWith(
   const tokens = new Tokens(serverTokens);
   const backend = new Backend(options, openRuntime);
   const workflows = new WorkflowRuns(options.workflows ?? {});
+  const worker = options.worker === true ? new ServerWorker(backend, options.workflows ?? {}) : undefined;
   const streams = new EventStreams({ version: () => backend.read(readVersion) });
   const app: App = {
     services: { backend, workflows, streams, tokens, readOnly },
@@ -74,6 +76,7 @@ export function handlerWith(
   };
   const close = async (): Promise<void> => {
     await streams.close();
+    await worker?.close();
     await workflows.close();
     await backend.close();
   };

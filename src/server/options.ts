@@ -39,6 +39,8 @@ export interface HandlerOptions {
   readonly readOnly?: boolean | undefined;
   /** The workflows that `POST /runs` starts, and that are resumed in this process. */
   readonly workflows?: ServedWorkflows | undefined;
+  /** Also take runs that are ready, as a worker does. Default `false`. */
+  readonly worker?: boolean | undefined;
   /** Where a framework mounts the handler, such as `/toolwright`, if it does not remove that prefix. */
   readonly basePath?: string | undefined;
 }
@@ -112,6 +114,7 @@ const SHARED = {
   allowedOrigins: listOf(anOrigin),
   readOnly: aBoolean,
   workflows: valuesOf(aWorkflow),
+  worker: aBoolean,
 } as const;
 
 const EXAMPLE = '{ store: "toolwright.db" }';

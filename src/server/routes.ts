@@ -4,8 +4,10 @@ import { requireRun } from "../operate/describe-run.ts";
 import { listShownApprovals, readShownApproval } from "../operate/list-approvals.ts";
 import { listCallPage } from "../operate/list-call-page.ts";
 import { countRequests } from "../operate/list-requests.ts";
+import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
+import { signalRun } from "../operate/signal-run.ts";
 import { decideFrom } from "./decide.ts";
 import { openEvents } from "./open-events.ts";
 import { describeApi } from "./openapi.ts";
@@ -29,7 +31,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "startRun",
-    summary: "Starts a run of a served workflow",
+    summary: "Enqueues a run for the workers, or starts one of a served workflow here",
     method: "POST",
     path: "/runs",
     scope: "operate",
@@ -101,6 +103,30 @@ export const ROUTES: readonly Route[] = [
     operate: resumeFrom,
   }),
   route({
+    id: "signalRun",
+    summary: "Sends a signal to a run of a workflow",
+    method: "POST",
+    path: "/runs/:id/signal",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.SIGNAL,
+    status: 202,
+    response: schema.SIGNALLED,
+    operate: ({ backend, params: { id: runId }, body }) =>
+      backend.use(({ store, syntax }) => signalRun(store, syntax, { runId, ...body })),
+  }),
+  route({
+    id: "listSchedules",
+    summary: "Schedules by name, each with its next time",
+    method: "GET",
+    path: "/schedules",
+    scope: "read",
+    status: 200,
+    response: schema.SCHEDULES,
+    operate: ({ backend }) =>
+      backend.read(async ({ runtime }) => ({ schedules: await runtime.schedules.list() })),
+  }),
+  route({
     id: "readCallPart",
     summary: "The input, output or error of a call, piece by piece",
     method: "GET",
@@ -152,6 +178,16 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     response: schema.APPROVAL,
     operate: decideFrom,
+  }),
+  route({
+    id: "listWorkers",
+    summary: "The workers of the store, oldest first",
+    method: "GET",
+    path: "/workers",
+    scope: "read",
+    status: 200,
+    response: schema.WORKERS,
+    operate: ({ backend }) => backend.read(async ({ store }) => ({ workers: await listWorkers(store) })),
   }),
   route({
     id: "streamEvents",

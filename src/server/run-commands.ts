@@ -3,8 +3,11 @@ import type { z } from "zod";
 import { nearestName } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import { describeOwner } from "../operate/run-owner.ts";
+import { findRun } from "../operate/find-run.ts";
+import { listWorkers } from "../operate/list-workers.ts";
 import { cancelAnyRun, requestResume } from "../operate/steer-run.ts";
 import { readWorkflowOrigin } from "../operate/workflow-origin.ts";
+import type { Opened } from "./backend.ts";
 import { HttpError } from "./http-error.ts";
 import type { RouteInput } from "./route.ts";
 import type { START } from "./schemas.ts";
@@ -14,9 +17,26 @@ type StartInput = RouteInput<unknown, unknown, z.infer<typeof START>>;
 
 /** @throws HttpError 404, WORKFLOW_INPUT_INVALID, WORKFLOW_RUN_EXISTS */
 export function startFrom({ backend, workflows, body }: StartInput): Promise<unknown> {
-  const source = workflows.find(body.workflow);
-  if (source === undefined) throw unknownWorkflow(body.workflow, workflows.names);
-  return backend.use(async ({ runtime }) => ({ runId: await workflows.start(runtime, source, body) }));
+  const { workflow: name, input, runId } = body;
+  const source = workflows.find(name);
+  return backend.use(async ({ runtime, store }) => {
+    const workers = (await listWorkers(store)).filter(({ status }) => status === "active");
+    const served = workers.flatMap(({ serves }) => serves.map((one) => one.name));
+    if (served.includes(name)) {
+      if (source !== undefined) await workflows.checkInput(source, input);
+      if (runId !== undefined) await assertFree(store, runId);
+      return runtime.enqueue(name, { input, runId });
+    }
+    if (source === undefined) throw unknownWorkflow(name, [...new Set([...workflows.names, ...served])]);
+    return { runId: await workflows.start(runtime, source, body) };
+  });
+}
+
+/** A client that sends the same request again must learn that the run exists. */
+async function assertFree(store: Opened["store"], runId: string): Promise<void> {
+  const { kind } = await findRun(store, runId);
+  if (kind === "missing") return;
+  throw new ToolwrightError("WORKFLOW_RUN_EXISTS", `Run "${runId}" already exists.`, { details: { runId } });
 }
 
 function unknownWorkflow(name: string, names: readonly string[]): HttpError {

@@ -94,6 +94,23 @@ export const EXPLANATION = z.looseObject({
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
 });
 
+export const WORKERS = z.looseObject({
+  workers: z.array(
+    z.looseObject({
+      workerId: z.string(),
+      name: z.string(),
+      status: z.enum(["active", "draining", "dead"]),
+      build: z.string().nullable(),
+      labels: z.record(z.string(), z.string()),
+      serves: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
+      concurrency: z.number(),
+      runs: z.number(),
+      startedAtMs: ms,
+      seenAtMs: ms,
+    }),
+  ),
+});
+
 /** Rows of calls are small, and a run may have thousands. */
 export const CALLS_QUERY = z.strictObject({ before: cursor, limit: limitUpTo(1_000) });
 
@@ -201,6 +218,45 @@ export const RESUMED = z.looseObject({
   message: z.string(),
   /** The command that resumes it, if no process does. */
   command: z.string().nullable(),
+});
+
+export const SIGNAL = z.strictObject({
+  name: text(1_000).min(1),
+  payload: z.unknown().optional(),
+  /** A second signal with the same name and key is not stored. */
+  key: text(1_000).min(1).optional(),
+});
+
+export const SIGNALLED = z.looseObject({
+  runId: z.string(),
+  name: z.string(),
+  duplicate: z.boolean(),
+  /** Whether a task waits for it now. */
+  awaited: z.boolean(),
+  message: z.string(),
+  /** The command that continues the run, if no worker does. */
+  command: z.string().nullable(),
+});
+
+export const SCHEDULES = z.looseObject({
+  schedules: z.array(
+    z.looseObject({
+      name: z.string(),
+      workflow: z.string(),
+      cron: z.string().nullable(),
+      everyMs: ms.nullable(),
+      tz: z.string(),
+      input: z.unknown(),
+      overlap: z.enum(["skip", "queue"]),
+      catchUp: z.enum(["none", "last"]),
+      paused: z.boolean(),
+      nextAtMs: ms.nullable(),
+      lastAtMs: ms.nullable(),
+      lastRunId: z.string().nullable(),
+      queued: z.number(),
+      skipped: z.number(),
+    }),
+  ),
 });
 
 export const SESSION = z.looseObject({

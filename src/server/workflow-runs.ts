@@ -5,20 +5,13 @@ import { messageOf } from "../invoke/error-record.ts";
 import type { WorkflowOrigin } from "../operate/workflow-origin.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
+import type { WorkerWorkflowSource } from "../worker/options.ts";
 import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { parseInput } from "../workflow/parse-input.ts";
 import { type RunWorkflowOptions, runWorkflow } from "../workflow/run-workflow.ts";
 
-/** A workflow that is loaded when a run of it is first requested. */
-export interface WorkflowSource {
-  load(): Promise<WorkflowDefinition>;
-  /** The file that exports the workflow. It is stored with the run, so that `toolwright resume` finds it. */
-  readonly file?: string | undefined;
-  /** Options of the runs that are started here, such as `rootDir`. */
-  readonly options?: Omit<
-    RunWorkflowOptions,
-    "input" | "runId" | "resume" | "runtime" | "file" | "signal" | "onProgress"
-  >;
-}
+/** A workflow that is loaded when a run of it is first requested. Its file is stored with the run: a resume finds it. */
+export type WorkflowSource = WorkerWorkflowSource;
 
 export type ServedWorkflows = Readonly<Record<string, WorkflowDefinition | WorkflowSource>>;
 
@@ -51,6 +44,11 @@ export class WorkflowRuns {
     return (
       (file === null ? undefined : sources.find((source) => source.file === file)) ?? this.find(workflow)
     );
+  }
+
+  /** @throws WORKFLOW_INPUT_INVALID, WORKFLOW_INVALID */
+  async checkInput(source: WorkflowSource, input: unknown): Promise<void> {
+    await parseInput(await loadFrom(source), input);
   }
 
   /** Resolves when the run is stored, with its id. @throws TOOL errors of a run that cannot start */

@@ -28,6 +28,10 @@ export class LazyStore implements Store {
     return this.#store.secret;
   }
 
+  get connectionString(): string | undefined {
+    return this.#store?.connectionString;
+  }
+
   async opened(): Promise<Store> {
     this.#opening ??= this.#open();
     try {

@@ -17,6 +17,8 @@ export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** The database file, for a store that has one. */
   readonly path?: string | undefined;
+  /** The address of a PostgreSQL server, for connections beside the store's own: a worker listens on one. */
+  readonly connectionString?: string | undefined;
   /** The key of the redaction hashes, generated once for each store. */
   readonly secret: string;
   /** Commits all statements of `work`, or none. Rejects with the error of `work`, or with TOOL_STORE_FAILED. */
@@ -33,6 +35,11 @@ export interface Store {
    * differ when nothing of interest was committed. See `watchStore`.
    */
   version?(): Promise<string>;
+  /**
+   * The database ends a transaction that has been idle for this long: its process is suspended, and holds locks that a
+   * successor needs.
+   */
+  limitIdle?(ms: number): void;
   /**
    * Throws if the database is not at its path any more. Reads of a deleted SQLite file succeed, with rows that no other
    * process sees. @throws TOOL_STORE_FAILED

@@ -14,6 +14,8 @@ export interface StopOptions {
   /** The work did not stop in time, and the process exits. */
   onOverdue(): void;
   exitCode(name: NodeJS.Signals): number;
+  /** How long the work may take to stop. Default 5,000. */
+  readonly graceMs?: number | undefined;
 }
 
 export function stopOnSignals(options: StopOptions): Stop {
@@ -28,7 +30,7 @@ export function stopOnSignals(options: StopOptions): Stop {
     setTimeout(() => {
       options.onOverdue();
       process.exit(options.exitCode(name));
-    }, GRACE_MS).unref();
+    }, options.graceMs ?? GRACE_MS).unref();
   };
   const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const name of names) process.on(name, onSignal);

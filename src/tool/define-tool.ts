@@ -74,13 +74,14 @@ export function defineBuiltInTool<Input extends z.ZodType, Result>(
   options: Omit<DefineToolOptions<Input, Result>, "schema" | "outputSchema"> & {
     readonly schema: () => Input;
     readonly digestInput?: (keyof z.output<Input> & string) | undefined;
+    readonly usesFiles?: boolean | undefined;
   },
 ): Tool<z.input<Input>, Awaited<Result>> {
-  const { name, description, schema, execute, digestInput } = options;
+  const { name, description, schema, execute, digestInput, usesFiles } = options;
   const policies: object = options;
   return createCallable(
     createBuiltInSpec(
-      { name, description, schema, execute, digestInput },
+      { name, description, schema, execute, digestInput, usesFiles },
       policies as ToolPolicies<never, never, never>,
     ),
   );

@@ -6,6 +6,7 @@ import { importPeer, peerHint } from "../load/import-peer.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
+import { askAgent, isSdkAgent } from "./ask-agent.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalidOutput, outputOfAgent, validateOutput } from "./task-output.ts";
@@ -39,7 +40,7 @@ export async function runAgentTask(task: AgentTaskOptions): Promise<AttemptResul
     let result: unknown;
     try {
       result = await generate(props, () =>
-        agent.generate(withPrompt(agent, { ...options, messages, abortSignal: signal }) as never),
+        askAgent(agent, withPrompt(agent, { ...options, messages, abortSignal: signal })),
       );
       if (isWaiting()) return { kind: "waiting" };
       const output = outputOfAgent(props.id, props.output, result);
@@ -62,8 +63,7 @@ function withPrompt<Options extends { readonly messages: readonly unknown[] }>(
   agent: WorkflowAgent,
   options: Options,
 ): Options {
-  const { version } = agent as { readonly version?: unknown };
-  if (typeof version === "string" && version.startsWith("agent-")) return options;
+  if (isSdkAgent(agent)) return options;
   const last = options.messages.at(-1) as { readonly content: unknown };
   return Object.defineProperty(options, "prompt", {
     value: last.content,

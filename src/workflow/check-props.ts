@@ -14,6 +14,7 @@ import {
   aText,
   aToolSource,
   aNumber,
+  aNumberIn,
   type Check,
   describe,
   either,
@@ -24,15 +25,19 @@ import {
   Problem,
   withMethods,
 } from "../definition/option-checks.ts";
+import { zodSchema } from "../definition/check-options.ts";
 import type {
   ApprovalProps,
   BranchProps,
   ComponentKind,
   LoopProps,
   ParallelProps,
+  SignalProps,
+  SleepProps,
   TaskProps,
   WorkflowProps,
 } from "./components.ts";
+import { DURATION_WORDS, LONGEST_WAIT_MS, parseDuration, toMoment } from "./duration.ts";
 import { workflowError } from "./workflow-error.ts";
 
 /** Only `true` counts as true. A value that is not available yet (`undefined`, `null`) counts as false. */
@@ -56,8 +61,8 @@ const limit: Check = aNumber(1);
 
 type Props<Given> = Readonly<Record<keyof Given & string, Check>>;
 
-/** `asks` and `prompt` are set by `<Approval>` only. */
-const TASK: Props<Omit<TaskProps, "asks" | "prompt">> = {
+/** The others are set by `<Approval>`, `<Sleep>` and `<Signal>` only. */
+const TASK: Props<Omit<TaskProps, "asks" | "prompt" | "sleeps" | "awaits">> = {
   id: anId,
   output: anOutput,
   agent: anAgent,
@@ -93,6 +98,36 @@ const APPROVAL: Props<ApprovalProps> = {
   children: anything,
 };
 
+const aDuration: Check = (value, field) => {
+  if (parseDuration(value) === undefined)
+    throw new Problem(field, `needs ${DURATION_WORDS} for ${field}, not ${describe(value)}.`, true);
+};
+
+/** A date that a task has not computed yet is missing for now. */
+const aDate: Check = (value, field) => {
+  if (value === null || toMoment(value) !== undefined) return;
+  throw new Problem(field, `needs a valid Date, or milliseconds since 1970, for ${field}.`, true);
+};
+
+const SLEEP: Props<SleepProps> = {
+  id: anId,
+  for: aDuration,
+  until: aDate,
+  dependsOn: listOf(aFullText),
+  skipIf: aCondition,
+};
+
+const SIGNAL: Props<SignalProps> = {
+  id: anId,
+  name: anId,
+  schema: zodSchema,
+  output: anOutput,
+  timeoutMs: aNumberIn(1, LONGEST_WAIT_MS),
+  onTimeout: oneOf("fail", "continue"),
+  dependsOn: listOf(aFullText),
+  skipIf: aCondition,
+};
+
 interface Table {
   readonly checks: Readonly<Record<string, Check>>;
   readonly required: readonly string[];
@@ -104,7 +139,11 @@ const CHILDREN = { children: anything };
 
 export const PROPS: Readonly<Record<ComponentKind, Table>> = {
   workflow: {
-    checks: { name: aFullText, ...CHILDREN } satisfies Props<WorkflowProps>,
+    checks: {
+      name: aFullText,
+      onChange: oneOf("ask", "continue", "pin"),
+      ...CHILDREN,
+    } satisfies Props<WorkflowProps>,
     required: ["name"],
   },
   task: {
@@ -130,6 +169,16 @@ export const PROPS: Readonly<Record<ComponentKind, Table>> = {
     checks: APPROVAL,
     required: ["id"],
     aliases: { title: "request", summary: "request", approvalPrompt: "prompt", if: "skipIf" },
+  },
+  sleep: {
+    checks: SLEEP,
+    required: ["id"],
+    aliases: { ms: "for", duration: "for", delay: "for", date: "until", at: "until", if: "skipIf" },
+  },
+  signal: {
+    checks: SIGNAL,
+    required: ["id", "name"],
+    aliases: { timeout: "timeoutMs", payload: "schema", signal: "name", if: "skipIf" },
   },
   sequence: { checks: CHILDREN, required: [] },
   fragment: { checks: CHILDREN, required: [] },
@@ -176,6 +225,10 @@ export function checkProps(
     if (value === undefined && check !== anOutput) continue;
     checkProp(check, value, prop, name);
   }
+  if (kind === "sleep" && Object.hasOwn(props, "for") === Object.hasOwn(props, "until")) {
+    const both = Object.hasOwn(props, "for") ? "both for and until" : "neither for nor until";
+    throw workflowError(name, `has ${both}.`, 'Set one of them: for="2h", or until={date}.');
+  }
 }
 
 function checkProp(check: Check, value: unknown, prop: string, name: string): void {
@@ -209,7 +262,7 @@ function exampleOf(kind: ComponentKind, prop: string): string {
   if (kind === "loop")
     return "Set the end condition: until={…}. With until={false}, the loop runs maxIterations times.";
   if (kind === "branch") return "Set the condition: if={…}.";
-  return `Write <${kind === "workflow" ? "Workflow" : kind === "task" ? "Task" : "Approval"} ${prop}="…">.`;
+  return `Write <${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${prop}="…">.`;
 }
 
 function hintFor(check: Check, prop: string): string | undefined {

@@ -8,6 +8,7 @@ import { insertLabels, type Labels } from "../store/tables/runs.ts";
 import { insertRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
+import { codeDigest } from "./code-digest.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 
 export interface NewRun {
@@ -121,12 +122,22 @@ export function fileOf(
  * @param shape of the current workflow. A run that a program started is stored without a file, so its schema keys are
  * compared, even if a file is passed now.
  */
-export function hasChanged(stored: WorkflowRunRow, workflow: WorkflowDefinition, shape: string): boolean {
-  return stored.shape !== (stored.file === null ? shapeOf(workflow, undefined) : shape);
+export function hasChanged(
+  stored: WorkflowRunRow,
+  workflow: WorkflowDefinition,
+  shape: string,
+  file?: string,
+): boolean {
+  // Enqueued, and not started yet.
+  if (stored.shape === "") return false;
+  if (stored.file === null) return stored.shape !== shapeOf(workflow, undefined);
+  if (stored.shape === shape) return false;
+  // Version 0.1 stored a digest of the file alone.
+  return file === undefined || stored.shape !== sha256(readFileSync(file, "utf8"));
 }
 
-/** A digest that detects changes: of the file if there is one, since only the file contains all of the code. */
+/** A digest that detects changes: of the file and its local imports if there is one, since only they contain all code. */
 export function shapeOf(workflow: WorkflowDefinition, file: string | undefined): string {
-  if (file !== undefined) return sha256(readFileSync(file, "utf8"));
+  if (file !== undefined) return codeDigest(file);
   return sha256(Object.keys(workflow.schemas).join(","));
 }

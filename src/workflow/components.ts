@@ -8,8 +8,17 @@ interface WithChildren {
   readonly children?: WorkflowNode;
 }
 
+/** What a worker does with a run whose workflow has changed since the run started. */
+export type OnChange = "ask" | "continue" | "pin";
+
 export interface WorkflowProps extends WithChildren {
   readonly name: string;
+  /**
+   * What a worker does with a run whose file, or a local import of it, has changed since the run started. `"ask"` (default):
+   * leaves it until an operator accepts the changes. `"continue"`: runs the new version. `"pin"`: leaves it to a worker with
+   * the same build.
+   */
+  readonly onChange?: OnChange | undefined;
 }
 
 export interface RetryPolicy {
@@ -53,7 +62,13 @@ export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
   readonly asks?: boolean | undefined;
   /** @internal */
   readonly prompt?: string | undefined;
+  /** @internal set for a `<Sleep>` */
+  readonly sleeps?: Pick<SleepProps, "for" | "until"> | undefined;
+  /** @internal set for a `<Signal>` */
+  readonly awaits?: Pick<SignalProps, "name" | "schema" | "timeoutMs" | "onTimeout"> | undefined;
 }
+
+type InternalProp = "asks" | "prompt" | "sleeps" | "awaits";
 
 type Prompt = string | number | boolean | null | undefined | readonly Prompt[];
 type Outputs<Deps> = {
@@ -67,7 +82,7 @@ type Outputs<Deps> = {
 export type TypedTaskProps<
   Schema extends z.ZodType = z.ZodType,
   Deps extends Readonly<Record<string, OutputToken>> = Readonly<Record<string, OutputToken>>,
-> = Omit<TaskProps<Schema>, "agent" | "model" | "children" | "deps" | "asks" | "prompt"> & {
+> = Omit<TaskProps<Schema>, "agent" | "model" | "children" | "deps" | InternalProp> & {
   readonly deps?: Deps | undefined;
 } & (
     | {
@@ -104,6 +119,33 @@ export interface ApprovalProps {
   readonly children?: unknown;
 }
 
+/** Either `for` or `until`. */
+export interface SleepProps {
+  readonly id: string;
+  /** A duration such as `"90s"`, `"2h"` or `"1d 12h"`, or a number of milliseconds. */
+  readonly for?: string | number | undefined;
+  /** A date, or milliseconds since 1970. */
+  readonly until?: Date | number | null | undefined;
+  readonly dependsOn?: readonly string[] | undefined;
+  readonly skipIf?: boolean | undefined;
+}
+
+export interface SignalProps<Schema extends z.ZodType = z.ZodType> {
+  readonly id: string;
+  /** The name under which `runtime.signal` sends it. */
+  readonly name: string;
+  /** What the payload must be. Default: the schema of `output`, else anything. */
+  readonly schema?: z.ZodType | undefined;
+  /** Stores the payload as an output of the workflow. */
+  readonly output?: OutputToken<string, Schema> | undefined;
+  /** How long to wait. Default: without a limit. */
+  readonly timeoutMs?: number | undefined;
+  /** What happens then: the run fails, or continues without an output. Default `"fail"`. */
+  readonly onTimeout?: "fail" | "continue" | undefined;
+  readonly dependsOn?: readonly string[] | undefined;
+  readonly skipIf?: boolean | undefined;
+}
+
 export interface ParallelProps extends WithChildren {
   readonly maxConcurrency?: number | undefined;
 }
@@ -133,6 +175,8 @@ export type ComponentKind =
   | "branch"
   | "loop"
   | "approval"
+  | "sleep"
+  | "signal"
   | "fragment";
 
 /**
@@ -171,5 +215,9 @@ export const Loop = component<LoopProps>("loop", "Loop");
 export const Ralph = Loop;
 /** Waits for a decision before the run continues. */
 export const Approval = component<ApprovalProps>("approval", "Approval");
+/** Waits for a time. The time is stored when the sleep begins, and survives the process. */
+export const Sleep = component<SleepProps>("sleep", "Sleep");
+/** Waits for a signal that `runtime.signal` sends. */
+export const Signal = component<SignalProps>("signal", "Signal");
 /** Groups elements without adding a node. */
 export const Fragment = component<WithChildren>("fragment", "Fragment");

@@ -1,6 +1,17 @@
 /** Binds schemas, components and a store. Every workflow file starts with `createWorkflows`, or its alias `createSmithers`. */
 import type { StoreOption } from "../store/open-store.ts";
-import { Approval, Branch, Loop, Parallel, Ralph, Sequence, Task, Workflow } from "./components.ts";
+import {
+  Approval,
+  Branch,
+  Loop,
+  Parallel,
+  Ralph,
+  Sequence,
+  Signal,
+  Sleep,
+  Task,
+  Workflow,
+} from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
@@ -8,6 +19,7 @@ import { zodSchema } from "../definition/check-options.ts";
 import { aFullText, aStore, Problem } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
+import { callerFile } from "../util/caller-file.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export interface WorkflowsOptions {
@@ -23,6 +35,7 @@ export const WORKFLOWS_OPTIONS: OptionTable = optionTable<WorkflowsOptions>(
 );
 
 const DEFINITION = Symbol.for("toolwright.workflow");
+const DEFINED_IN = Symbol.for("toolwright.workflow.defined in");
 
 /** The default export of a workflow file: a render function, and the schemas of its outputs. */
 export interface WorkflowDefinition<S extends Schemas = Schemas> {
@@ -40,6 +53,8 @@ export interface Workflows<S extends Schemas> {
   readonly Loop: typeof Loop;
   readonly Ralph: typeof Ralph;
   readonly Approval: typeof Approval;
+  readonly Sleep: typeof Sleep;
+  readonly Signal: typeof Signal;
   readonly outputs: OutputTokens<S>;
   /** Defines a workflow from a function that returns its tree. */
   readonly workflow: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
@@ -111,7 +126,14 @@ function bindWorkflows<const S extends Schemas>(
     (render) => {
       if (typeof render !== "function")
         throw workflowError(`${name}()`, "needs a function that returns a <Workflow>.");
-      return { [DEFINITION]: true, [MADE_BY]: OWN_COPY, render, schemas, options } as WorkflowDefinition<S>;
+      return {
+        [DEFINITION]: true,
+        [MADE_BY]: OWN_COPY,
+        [DEFINED_IN]: callerFile(),
+        render,
+        schemas,
+        options,
+      } as WorkflowDefinition<S>;
     };
   return {
     Workflow,
@@ -122,10 +144,17 @@ function bindWorkflows<const S extends Schemas>(
     Loop,
     Ralph,
     Approval,
+    Sleep,
+    Signal,
     outputs: createOutputTokens(schemas),
     workflow: define("workflow"),
     smithers: define("smithers"),
   };
+}
+
+/** The file that called `workflow()`, if it is known: a worker tells by it whether the code has changed. */
+export function definitionFile(workflow: WorkflowDefinition): string | undefined {
+  return (workflow as { [DEFINED_IN]?: string })[DEFINED_IN];
 }
 
 /** @throws TOOL_PACKAGE_CONFLICT if another version of the package created it */

@@ -1,11 +1,14 @@
-/** Drives a claimed run until it finishes, fails, waits for approval or is cancelled, and stores that status. */
+/** Drives a claimed run until it finishes, fails, waits or is cancelled, and stores that status. */
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
+import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
+import type { Transaction } from "../store/store.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
-import { endRun, readRun, releaseRun, type RunStatus } from "../store/tables/workflow-runs.ts";
+import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { warnAboutMissingTasks } from "./missing-tasks.ts";
 import type { Plan } from "./plan.ts";
@@ -34,6 +37,8 @@ export interface ClaimedRun {
   /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
+  /** Set by a worker, which may give the run back. */
+  readonly release?: RunRelease | undefined;
 }
 
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
@@ -48,8 +53,10 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   // Positions must grow even if the clock of the previous process was ahead of this one.
   let position = Math.max(Date.now() * 1_000, lastPosition);
   const cancelled = new AbortController();
-  const signal =
-    options.signal === undefined ? cancelled.signal : AbortSignal.any([options.signal, cancelled.signal]);
+  const { release } = claimed;
+  const signal = AbortSignal.any(
+    [options.signal, cancelled.signal, release?.signal].filter((one) => one !== undefined),
+  );
   const watch = watchForCancel(host, runId, cancelled);
   const listeners = options.onProgress === undefined ? [] : [options.onProgress];
   const run: RunState = {
@@ -63,7 +70,9 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     settings,
     limits,
     signal,
+    release,
     closedLoops,
+    waits: new Map(),
     closeLoop: (name) => recordLoopEnd(host, runId, epoch, name),
     nextPosition: () => (position += 1),
     emit: createEmitter(host, { runId, kind: "workflow" }, listeners),
@@ -75,9 +84,8 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
   };
   const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
-    .catch((error: unknown) => {
-      // This process is still alive, so no other can take over the run until it is released.
-      host.failedWrites.add(`run ${runId}`, () => releaseRun(runId, epoch));
+    .catch(async (error: unknown) => {
+      await giveBack(host, runId, epoch, error instanceof Released);
       throw error;
     })
     .finally(() => clearInterval(watch));
@@ -85,7 +93,10 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const nowMs = host.clock.now();
   const write = function* () {
     yield* run.outline.write(runId, epoch);
-    return yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    const row = yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
+    // Another process may take the run when the first of its waits is over.
+    if (row !== undefined && end.waits !== undefined) yield* wakeAfterWaits(runId, end.waits);
+    return row;
   };
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
@@ -96,15 +107,28 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   return resultOf(runId, row, states, workflow);
 }
 
-async function outcomeOf(
-  run: RunState,
-  options: ScheduleOptions,
-): Promise<{ status: Exclude<RunStatus, "running">; error?: ToolwrightError }> {
+/** This process is still alive, so no other can take over the run until it is released. */
+async function giveBack(host: Host, runId: string, epoch: number, isDrained: boolean): Promise<void> {
+  const write = (): Transaction<void> => releaseRun(runId, epoch, isDrained ? "queued" : "running");
+  if (!isDrained) return host.failedWrites.add(`run ${runId}`, write);
+  await host.store.transaction(write, "normal").catch(() => host.failedWrites.add(`run ${runId}`, write));
+}
+
+interface RunEnd {
+  readonly status: EndStatus;
+  readonly error?: ToolwrightError;
+  /** The tasks that wait for a time or a signal. */
+  readonly waits?: readonly WaitPlace[];
+}
+
+async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEnd> {
   try {
     const end = await schedule(run, options);
-    if (end.status !== "failed") return { status: end.status };
+    if (end.status !== "failed") return end;
     return { status: "failed", error: taskFailed(end.task) };
   } catch (error) {
+    if (error instanceof Released) throw error;
+    run.release?.signal.throwIfAborted();
     if (run.signal.aborted) return { status: "cancelled" };
     if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
       throw error;

@@ -1,7 +1,16 @@
 /** Turns a rendered tree into a plan: which task follows which. Pure: it reads no state and runs nothing. */
 import type { PlanOutline } from "../invoke/events.ts";
 import { checkProps } from "./check-props.ts";
-import { type ApprovalProps, type ComponentKind, kindOf, type TaskProps } from "./components.ts";
+import {
+  type ApprovalProps,
+  type ComponentKind,
+  kindOf,
+  type OnChange,
+  type SignalProps,
+  type SleepProps,
+  type TaskProps,
+  type WorkflowProps,
+} from "./components.ts";
 import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
 
@@ -24,6 +33,8 @@ export type PlanNode =
 
 export interface Plan {
   readonly name: string;
+  /** What a worker does with a run whose workflow has changed since it started. */
+  readonly onChange: OnChange | undefined;
   readonly root: PlanNode;
   readonly tasks: ReadonlyMap<string, TaskProps>;
 }
@@ -53,11 +64,11 @@ export function createPlan(rendered: unknown): Plan {
     );
   }
   checkProps("workflow", element.props, "<Workflow>");
-  const { name, children } = element.props as { readonly name: string; readonly children?: unknown };
+  const { name, onChange, children } = element.props as unknown as WorkflowProps;
   const found: Found = { tasks: new Map(), loops: 0 };
   const root: PlanNode = { kind: "sequence", children: nodesOf(children, found) };
   checkDependencies(root, found.tasks);
-  return { name, root, tasks: found.tasks };
+  return { name, onChange, root, tasks: found.tasks };
 }
 
 /** A function component at the root, or a fragment around one element. */
@@ -84,7 +95,7 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
 
 /** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>";
+  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>, <Sleep>, <Signal>";
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,
@@ -124,6 +135,10 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
       return [taskOf(props as unknown as TaskProps, found)];
     case "approval":
       return [taskOf(approvalTask(props as unknown as ApprovalProps), found)];
+    case "sleep":
+      return [taskOf(sleepTask(props as unknown as SleepProps), found)];
+    case "signal":
+      return [taskOf(signalTask(props as unknown as SignalProps), found)];
     case "sequence":
       return [{ kind: "sequence", children: list() }];
     case "parallel":
@@ -166,6 +181,14 @@ function approvalTask(props: ApprovalProps): TaskProps {
     );
   }
   return { ...rest, asks: true, prompt: prompts[0] };
+}
+
+function sleepTask({ for: duration, until, ...rest }: SleepProps): TaskProps {
+  return { ...rest, sleeps: { for: duration, until } };
+}
+
+function signalTask({ name, schema, timeoutMs, onTimeout, ...rest }: SignalProps): TaskProps {
+  return { ...rest, awaits: { name, schema, timeoutMs, onTimeout } };
 }
 
 function taskOf(props: TaskProps, found: Found): PlanNode {

@@ -6,6 +6,7 @@ import { sealScopes } from "../store/tables/scopes.ts";
 import { forgetReplayOfTask } from "../store/tables/retention.ts";
 import { voidApprovalsOfTask, voidPending } from "../store/tables/approvals.ts";
 import { saveTask, type TaskRow } from "../store/tables/tasks.ts";
+import { endWait } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
@@ -21,6 +22,8 @@ interface TaskChange {
   readonly prompt?: unknown;
   /** Set on a failure that no further attempt follows. */
   readonly isLast?: boolean;
+  /** Part of the transaction that stores the change. */
+  readonly also?: () => Transaction<void>;
   /** When the attempt began. Default: now. A stored start of the same attempt stays. */
   readonly startedAtMs?: number;
 }
@@ -49,9 +52,11 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     startedAtMs: change.startedAtMs ?? now,
     finishedAtMs: isOver ? now : null,
   };
+  if (change.status === "finished") await run.host.streams.drain(run.runId);
   const changes = await run.host.store.transaction(function* () {
     const saved = yield* saveTask(run.runId, run.epoch, row);
     yield* run.outline.write(run.runId, run.epoch);
+    if (saved > 0 && change.also !== undefined) yield* change.also();
     // A finished task never replays, so its logged responses are dropped.
     if (saved > 0 && change.status === "finished")
       yield* forgetReplayOfTask(run.runId, props.id, path === "" ? "0" : path);
@@ -69,13 +74,15 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
   return state;
 }
 
-/** Voids the pending approvals of a task that has ended, in the transaction that stores its end. */
+/** Voids the pending approvals of a task that has ended and deletes its wait, in the transaction that stores its end. */
 function* endTask(runId: string, task: TaskInstance, status: TaskStatus): Transaction<void> {
   const { props, loop } = task;
   const scope = { runId, nodeId: props.id, path: loop.length === 0 ? "0" : loop.join(".") };
   // The function of a task that timed out may still be about to call a tool.
   if (status === "failed") yield* sealScopes(scope);
   yield* voidApprovalsOfTask(scope);
+  if (props.sleeps !== undefined || props.awaits !== undefined)
+    yield* endWait(runId, props.id, loop.join("."));
   if (props.asks === true || props.needsApproval === true) yield* voidPending(taskApprovalId(runId, task));
 }
 

@@ -36,7 +36,7 @@ export function resultOf(
   const last = states.ofKey("output").at(-1) ?? states.last;
   return {
     runId,
-    status: row.status === "running" ? "failed" : row.status,
+    status: row.status === "running" || row.status === "queued" ? "failed" : row.status,
     output: last === undefined ? undefined : toRow(runId, last),
     outputs: Object.fromEntries(Object.keys(workflow.schemas).map((key) => [key, rowsOf(key)])),
     error: row.errorJson === null ? undefined : decodeError(row.errorJson),

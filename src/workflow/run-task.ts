@@ -3,6 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import { recordTask } from "./record-task.ts";
 import { isValueTask, runAttempt } from "./run-attempt.ts";
 import type { RunState } from "./run-state.ts";
+import { isWait, runWait } from "./run-wait.ts";
 import { checkTaskApproval } from "./task-approval.ts";
 import { readCachedOutput, writeCachedOutput } from "./task-cache.ts";
 import type { TaskState } from "./task-state.ts";
@@ -10,7 +11,7 @@ import { attemptsOf, type TaskInstance } from "./task-instance.ts";
 
 const DEFAULT_DELAY_MS = 1_000;
 
-/** Resolves when the task has finished, has failed for good, or waits for approval. Rejects when the run stops. */
+/** Resolves when the task has finished, has failed for good, or waits. Rejects when the run stops. */
 export async function runTask(run: RunState, task: TaskInstance): Promise<TaskState> {
   const { props, loop } = task;
   const stored = run.states.get(props.id, loop.join("."));
@@ -20,6 +21,7 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
     const state = await checkTaskApproval(run, task, lastAttempt);
     if (state !== undefined) return state;
   }
+  if (isWait(props)) return runWait(run, task, stored?.status === "failed" ? lastAttempt + 1 : lastAttempt);
   const cached = await readCachedOutput(run, task);
   if (cached !== undefined)
     return recordTask(run, task, { attempt: lastAttempt, status: "finished", output: cached.output });
@@ -35,6 +37,8 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
     const startedAtMs = run.host.clock.now();
     try {
       const result = await runAttempt(run, task, attempt);
+      // The task may have caught the error of a call that was not begun any more, so its result does not count.
+      run.release?.signal.throwIfAborted();
       if (result.kind === "waiting")
         return await recordTask(run, task, { attempt, status: "waiting", startedAtMs });
       const { output } = result;

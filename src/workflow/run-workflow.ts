@@ -3,7 +3,7 @@ import type { ToolSettings } from "../definition/context.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { RunStatus } from "../store/tables/workflow-runs.ts";
+import type { EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import type { Schemas } from "./output-token.ts";
 import type { WorkflowEvent } from "./run-state.ts";
@@ -39,7 +39,7 @@ export interface RunWorkflowOptions {
 
 export interface WorkflowResult {
   readonly runId: string;
-  readonly status: Exclude<RunStatus, "running">;
+  readonly status: EndStatus;
   /** The row of the schema key "output", else of the last task. */
   readonly output: unknown;
   /** Each schema key with its rows. */

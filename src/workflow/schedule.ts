@@ -8,6 +8,9 @@ import { createPlan, outlineOf, type Plan } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
+import type { WaitPlace } from "../store/tables/waits.ts";
+import { systemClock } from "../util/clock.ts";
+import { Released } from "../invoke/run-release.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import { workflowError } from "./workflow-error.ts";
 import { instanceName, type TaskInstance } from "./task-instance.ts";
@@ -19,6 +22,9 @@ import {
   loopsAroundTasks,
   PlanWalk,
 } from "./walk-plan.ts";
+
+/** Signals come from other processes, so the store is read. */
+const SIGNAL_POLL_MS = 250;
 
 export interface ScheduleOptions {
   readonly workflow: WorkflowDefinition;
@@ -32,7 +38,11 @@ export interface ScheduleOptions {
 export type ScheduleEnd =
   | { readonly status: "finished" }
   | { readonly status: "failed"; readonly task: TaskState }
-  | { readonly status: "waiting-approval" };
+  | {
+      readonly status: "waiting-approval" | "waiting-timer" | "waiting-signal";
+      /** The tasks that wait for a time or a signal. */
+      readonly waits: readonly WaitPlace[];
+    };
 
 export async function schedule(run: RunState, options: ScheduleOptions): Promise<ScheduleEnd> {
   return new Schedule(run, options).run();
@@ -52,7 +62,7 @@ class Schedule {
   #loopPasses: readonly LoopPass[] = [];
   #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
   #isStale = true;
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new Map<string, TaskInstance>();
   readonly #justClosed: string[] = [];
   #failed: TaskState | undefined;
   /** An error of the workflow or the store, as opposed to a failed task. */
@@ -68,19 +78,72 @@ class Schedule {
     for (;;) {
       await this.#advance();
       if (this.#active.size > 0) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        await this.#nextChange();
         continue;
       }
       if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
+      const isReleased = this.#run.release?.isRequested === true && this.#walk?.isDone !== true;
+      if (isReleased && this.#ready.length > 0) throw new Released();
       if (this.#thrown !== undefined) throw this.#thrown.error;
       this.#run.signal.throwIfAborted();
       if (this.#walk?.isDone === true) return { status: "finished" };
-      if (this.#waiting.size > 0) return { status: "waiting-approval" };
+      if (this.#waiting.size > 0) return this.#waitingEnd();
       const blocked = this.#walk?.blocked() ?? [];
       throw workflowError("tasks", `wait for each other: ${blocked.join(", ")}.`);
     }
+  }
+
+  /**
+   * Resolves when a task has ended, or when a task that waits must be looked at again: while others run, the tasks after a
+   * sleep or a signal must not wait for them.
+   */
+  async #nextChange(): Promise<void> {
+    const over = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    const waits = [...this.#waiting.keys()].flatMap((name) => this.#run.waits.get(name) ?? []);
+    const due = waits.flatMap(({ leftMs }) => leftMs ?? []).toSorted((one, other) => one - other);
+    const { clock } = this.#run.host;
+    const pauses = [
+      ...due.slice(0, 1).map((ms) => clock.sleep(ms, over.signal)),
+      ...(waits.some(({ kind }) => kind === "signal")
+        ? [systemClock.sleep(SIGNAL_POLL_MS, over.signal)]
+        : []),
+    ];
+    const paused = pauses.map((pause) =>
+      pause.then(
+        () => this.#lookAgain(),
+        () => undefined,
+      ),
+    );
+    try {
+      await Promise.race([woken, ...paused]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  #lookAgain(): void {
+    for (const [name, task] of this.#waiting) {
+      if (!this.#run.waits.delete(name)) continue;
+      this.#waiting.delete(name);
+      this.#ready.push(task);
+    }
+  }
+
+  /** A person comes first, then a sender, then the time: the status says who can end the wait. */
+  #waitingEnd(): ScheduleEnd {
+    const entries = [...this.#waiting].map(([name, task]) => ({ task, wait: this.#run.waits.get(name) }));
+    const waits = entries.flatMap(({ task: { props, loop }, wait }) =>
+      wait === undefined ? [] : [{ nodeId: props.id, path: loop.join(".") }],
+    );
+    const status = entries.some(({ wait }) => wait === undefined)
+      ? "waiting-approval"
+      : entries.some(({ wait }) => wait?.kind === "signal")
+        ? "waiting-signal"
+        : "waiting-timer";
+    return { status, waits };
   }
 
   /** An error is reported when the tasks that run have ended. */
@@ -178,13 +241,16 @@ class Schedule {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
       // After a failure no task starts; those that run are awaited.
       if (this.#failed !== undefined || this.#thrown !== undefined || this.#run.signal.aborted) return;
+      if (this.#run.release?.isRequested === true) return;
       const task = this.#ready.shift();
       if (task === undefined) return;
       const name = instanceName(task.props.id, task.loop);
-      // A task that waits for approval is not started again in this process: a resume reads the decision.
+      // A task that waits for approval is not started again in this process: a resume reads the decision. The others are
+      // looked at again when it is time.
       if (!this.#active.has(name) && !this.#waiting.has(name))
         this.#active.set(name, this.#perform(name, task));
     }
+    this.#run.release?.setTasks(this.#active.size);
   }
 
   async #perform(name: string, task: TaskInstance): Promise<void> {
@@ -195,13 +261,14 @@ class Schedule {
       this.#thrown ??= { error };
     } finally {
       this.#active.delete(name);
+      this.#run.release?.setTasks(this.#active.size);
       this.#wake();
     }
   }
 
   #ended(name: string, task: TaskInstance, state: TaskState): void {
     if (state.status === "waiting") {
-      this.#waiting.add(name);
+      this.#waiting.set(name, task);
       return;
     }
     if (state.status === "failed" && task.props.continueOnFail !== true) {

@@ -5,7 +5,6 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
-import { describeIssues } from "../definition/describe-issues.ts";
 import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
@@ -32,7 +31,8 @@ import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
 import type { Schemas } from "./output-token.ts";
-import { createPlan } from "./plan.ts";
+import { parseInput } from "./parse-input.ts";
+import { createPlan, type Plan } from "./plan.ts";
 import { checkRunOptions, startOptionsOf, type StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
@@ -104,16 +104,20 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     );
     return storedResult(given, stored);
   }
-  const input = stored === undefined ? await parseInput(workflow, options.input) : decode(stored.inputJson);
+  // An enqueued run has its input as it was given.
+  const unparsed = stored === undefined ? options.input : decode(stored.inputJson);
+  const isNew = stored === undefined || stored.shape === "";
+  const input = isNew ? await parseInput(workflow, unparsed) : unparsed;
   const start = {
     // The default is stored too: a resume from another folder must use the same root.
     rootDir: options.file === undefined ? host.settings.rootDir : dirname(resolve(options.file)),
     ...(stored === undefined ? {} : (decode(stored.optionsJson) as StartOptions)),
     ...startOptionsOf(options),
   };
-  const shape = shapeOf(workflow, fileOf(options, stored));
-  const name = stored?.workflow ?? nameOf(workflow, runId, input, options.file);
-  if (stored !== undefined && options.acceptChanges !== true && hasChanged(stored, workflow, shape))
+  const file = fileOf(options, stored);
+  const shape = shapeOf(workflow, file);
+  const name = stored?.workflow ?? planOf(workflow, runId, input, options.file).name;
+  if (stored !== undefined && options.acceptChanges !== true && hasChanged(stored, workflow, shape, file))
     throw changedError(stored);
   return withRunLock(host, runId, async () => {
     const claim: TakenRun =
@@ -129,7 +133,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
           })
         : await takeOverRun(host, stored, { shape, start, file: options.file });
     if (claim.kind === "lost") return undefined;
-    if (claim.kind === "cancelled") return storedResult(given, claim.run);
+    if (claim.kind !== "taken") return storedResult(given, claim.run);
     const warnings = await createOutputViews(host.store, name, workflow.schemas);
     for (const warning of warnings) host.warnOnce(warning, warning);
     const { epoch } = claim;
@@ -147,31 +151,20 @@ async function storedResult({ host, runId, workflow }: Start, run: WorkflowRunRo
 }
 
 /** A tree that fails to render gets a default name; the run itself reports the error. */
-function nameOf(
+export function planOf(
   workflow: WorkflowDefinition,
   runId: string,
   input: unknown,
   file: string | undefined,
-): string {
+): Pick<Plan, "name" | "onChange"> {
   try {
     const keys = Object.keys(workflow.schemas);
     const states = new TaskStates();
     const context = createWorkflowContext({ runId, input, loopPasses: [], states, keys, reads: new Set() });
-    return createPlan(workflow.render(context)).name;
+    return createPlan(workflow.render(context));
   } catch {
-    return file === undefined ? "workflow" : basename(file);
+    return { name: file === undefined ? "workflow" : basename(file), onChange: undefined };
   }
-}
-
-async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  const schema = workflow.schemas["input"];
-  if (schema === undefined) return input ?? {};
-  const parsed = await schema.safeParseAsync(input ?? {});
-  if (parsed.success) return parsed.data;
-  throw new ToolwrightError(
-    "WORKFLOW_INPUT_INVALID",
-    `The input does not match the workflow's input schema: ${describeIssues(parsed.error, "the input")}.`,
-  );
 }
 
 /** With `resume: "auto"`, a program that restarts passes the same input. Another input means another run. */
@@ -196,7 +189,7 @@ async function checkSameInput(
  * Creates the missing SQL views, one per output. Returns a warning for each output whose key is taken by another
  * object.
  */
-async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
+export async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
   const warnings: string[] = [];
   for (const [key, schema] of Object.entries(schemas)) {
     if (key === "input") continue;

@@ -85,7 +85,7 @@ test("a call that needs approval pauses the loop, and the request is stored", as
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "pending", toolCallId: "id-a" }]);
 });
 
-test("after the decision in the store, generate with the same ids runs the call once", async () => {
+test("rule 22: after the decision in the store, generate with the same ids runs the call once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -129,7 +129,7 @@ test("streamText pauses and resumes in the same way", async () => {
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("a response in the message history alone approves nothing", async () => {
+test("rule 22: a response in the message history alone approves nothing", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);

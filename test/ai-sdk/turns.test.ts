@@ -56,7 +56,7 @@ describe.each(Object.keys(LOOPS))("%s", (name) => {
   const chat = (runtime: Runtime, shop: Shop, messages: ModelMessage[]) =>
     runtime.run({ runId: "chat" }, () => loop(shop, messages));
 
-  it("orders again when the user repeats the message, and not when a turn is retried", async () => {
+  it("rule 3: orders again when the user repeats the message, and not when a turn is retried", async () => {
     const shop = createShop();
     const store = createStorePath();
     const runtime = createRuntime({ store });

@@ -100,7 +100,7 @@ it("fails when a test of a workflow fails", async () => {
   expect(await toolwright(folder, ["test"])).toMatchObject({ code: 1 });
 });
 
-it("writes nothing through links in the folder, which an agent may have made", async () => {
+it("writes nothing through links in the folder, which another user may have made", async () => {
   const folder = createFolder();
   const outside = createFolder();
   for (const name of ["workflow.tsx", "tsconfig.json"]) {

@@ -88,7 +88,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(added(earlier, world.effects())).toEqual(["refund workflow"]);
   });
 
-  test("bare calls are found under their keys", async () => {
+  test("rule 35: bare calls are found under their keys", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const outcomes = (await bareCalls(input)) as Outcome[];
     expect(outcomes).toMatchObject(outcomes.map(() => ({ status: "success" })));
@@ -112,7 +112,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(added(earlier, world.effects())).toEqual(["pay hook"]);
   });
 
-  test("a business key that was used is used, whatever the run", async () => {
+  test("rule 35: a business key that was used is used, whatever the run", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const { ship } = createTools(input.worldUrl);
     await using runtime = createRuntime({ store: input.store });

@@ -5,10 +5,15 @@ import { expect, test } from "vitest";
 import { readRules, renderRules } from "../../scripts/rules.ts";
 
 const PAGE = resolve(import.meta.dirname, "../../docs/internals/semantics.md");
-const RULES = 37;
+const RULES = 40;
+/** Numbers of rules about features that are not there yet. */
+const RESERVED = [38, 39];
 
 test("the rules are numbered without gaps", () => {
-  expect(readRules().map(({ number }) => number)).toEqual(Array.from({ length: RULES }, (_, n) => n + 1));
+  const expected = Array.from({ length: RULES }, (_, n) => n + 1).filter(
+    (number) => !RESERVED.includes(number),
+  );
+  expect(readRules().map(({ number }) => number)).toEqual(expected);
 });
 
 test("every rule has at least one test that names it", () => {

@@ -1,11 +1,11 @@
 /** Rule 13: a tool with `replay: "run"` runs again in a later attempt, after an error just as after a success. */
-import { bash, defineTool, edit, type Runtime, type ToolPolicies, write } from "toolwright";
+import { bash, defineTool, edit, type Outcome, type Runtime, type ToolPolicies, write } from "toolwright";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, until, type World } from "./harness.ts";
+import { createClock, createWorld, until, type World } from "./harness.ts";
 
 const task = { runId: "r1" };
 type Own = ToolPolicies<{ n: number }, string, object>;
@@ -93,6 +93,76 @@ it("rule 20: an approved call that failed runs again without a second approval",
   expect(later).toMatchObject({ status: "success" });
   expect(runs()).toBe(2);
 });
+
+describe("an approved call whose effect is in doubt", () => {
+  const hangFirst = (runs: number, signal: AbortSignal): unknown =>
+    runs === 1 ? untilStopped(signal) : "done";
+
+  it.each<[string, Own, (runs: number, signal: AbortSignal) => unknown]>([
+    ["an idempotent call that failed", { idempotent: true }, failFirst],
+    ["an idempotent call that timed out", { idempotent: true, timeoutMs: 20 }, hangFirst],
+    ["a call with replay: run that failed", {}, failFirst],
+    ["a call with replay: run that timed out", { timeoutMs: 20 }, hangFirst],
+  ])("rule 20: %s runs again without a second approval", async (_name, policies, behave) => {
+    const world = await createWorld();
+    const inner = createStep(behave, { needsApproval: true, ...policies });
+    const outer = defineTool({
+      name: "outer",
+      schema: z.object({}),
+      retry: { maxRetries: 1, backoffMs: 0 },
+      execute: () => inner.step.execute({ n: 1 }),
+    });
+    const runtime = await world.runtime();
+    await approvePending(runtime, await runtime.call(outer, {}, task));
+    // The enclosing call retries.
+    expect(await runtime.call(outer, {}, task)).toMatchObject({ status: "success", output: "done" });
+    expect(inner.runs()).toBe(2);
+
+    const alone = createStep(behave, { needsApproval: true, ...policies });
+    const next = { runId: "r2" };
+    await approvePending(runtime, await runtime.call(alone.step, { n: 1 }, next), { n: 2 });
+    expect(await runtime.call(alone.step, { n: 1 }, next)).toMatchObject({ status: "error" });
+    expect(await runtime.call(alone.step, { n: 1 }, { ...next, attempt: 2 })).toMatchObject({
+      status: "success",
+    });
+    expect(await world.log("r2")).toMatchObject([{ input_json: '{"n":2}' }, { input_json: '{"n":2}' }]);
+  });
+
+  it("rule 20: runs again only with a new approval if the tool has changed", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    const { step } = createStep(failFirst, { needsApproval: true });
+    await approvePending(runtime, await runtime.call(step, { n: 1 }, task));
+    expect(await runtime.call(step, { n: 1 }, task)).toMatchObject({ status: "error" });
+    const changed = createStep(() => "done", { needsApproval: true, idempotent: true });
+    expect(await runtime.call(changed.step, { n: 1 }, { ...task, attempt: 2 })).toMatchObject({
+      status: "pending",
+    });
+  });
+
+  it("rule 20: an expired request approves nothing", async () => {
+    const world = await createWorld();
+    const clock = createClock();
+    const runtime = await world.runtime({ clock, approvalTtlMs: 1_000 });
+    let isRisky = false;
+    const { step, runs } = createStep(failFirst, {
+      idempotent: true,
+      needsApproval: () => isRisky,
+    });
+    expect(await runtime.call(step, { n: 1 }, task)).toMatchObject({ status: "error" });
+    isRisky = true;
+    expect(await runtime.call(step, { n: 1 }, { ...task, attempt: 2 })).toMatchObject({ status: "pending" });
+    await clock.advance(2_000);
+    expect(await runtime.call(step, { n: 1 }, { ...task, attempt: 2 })).toMatchObject({ status: "error" });
+    expect(await runtime.call(step, { n: 1 }, { ...task, attempt: 3 })).toMatchObject({ status: "pending" });
+    expect(runs()).toBe(1);
+  });
+});
+
+async function approvePending(runtime: Runtime, outcome: Outcome, approvedArgs?: object): Promise<void> {
+  if (outcome.status !== "pending") throw new Error(outcome.status);
+  await runtime.resolveToolApproval(outcome.approval.id, { approved: true, approvedArgs });
+}
 
 /** Stops on abort, as commands do. */
 function untilStopped(signal: AbortSignal): Promise<never> {

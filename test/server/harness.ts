@@ -207,7 +207,7 @@ export async function requestPayment(
   return { id: request.id, argsHash: request.argsHash };
 }
 
-const { Workflow, Task, smithers, outputs } = createSmithers({
+const { Workflow, Task, Signal, smithers, outputs } = createSmithers({
   input: z.object({ name: z.string() }),
   output: z.object({ text: z.string() }),
 });
@@ -221,5 +221,13 @@ export const greeting = smithers((ctx) =>
       output: outputs.output,
       children: () => ({ text: `hello ${ctx.input.name}` }),
     }),
+  }),
+);
+
+/** Waits for the signal "go" with a number. */
+export const patient = smithers(() =>
+  jsx(Workflow, {
+    name: "patient",
+    children: jsx(Signal, { id: "go", name: "go", schema: z.object({ n: z.number() }) }),
   }),
 );

@@ -1,5 +1,6 @@
 /** Every route, called through the generated OpenAPI description. */
 import { createServer } from "node:http";
+import { runWorkflow } from "toolwright";
 import { describe, expect, test } from "vitest";
 import { ROUTES } from "../../src/server/routes.ts";
 import { createHandler, toNodeListener } from "../../src/server/index.ts";
@@ -11,6 +12,7 @@ import {
   freshStore,
   greeting,
   openRuntime,
+  patient,
   requestPayment,
   startServer,
   TOKEN,
@@ -63,6 +65,9 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       streamEvents: { query: { run: "pay run/1" } },
       resumeRun: { path: { id: "pay run/1" }, body: {} },
       decideApproval: { path: { id: request.id }, body: { approved: false, argsHash: request.argsHash } },
+      signalRun: { path: { id: "waiting" }, body: { name: "go", payload: { n: 1 }, key: "k" } },
+      listSchedules: {},
+      listWorkers: {},
       cancelRun: { path: { id: "pay run/2" }, body: {} },
       describeSession: {},
       createSignInLink: { body: {} },
@@ -70,6 +75,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       checkHealth: {},
     };
     await requestPayment(runtime, "pay run/2");
+    await runWorkflow(patient, { runtime, runId: "waiting", input: { name: "Ada" } });
+    await runtime.schedules.set({ name: "hourly", workflow: "greeting", everyMs: 3_600_000 });
     const description = (await ask(server, "/openapi.json")).body as Description;
     expect(description.openapi).toBe("3.1.0");
     const called: string[] = [];

@@ -68,7 +68,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test(
-    "a process that is stopped on this host keeps its run, however old its lease is",
+    "rule 27: a process that is stopped on this host keeps its run, however old its lease is",
     { timeout: 90_000 },
     async () => {
       await using store = await storeKind.fresh();
@@ -89,7 +89,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
   );
 
   test.each(["while the other is at work", "after the other has finished"])(
-    "a process that is stopped on another host loses its run with its lease: woken %s, it fails and cannot write",
+    "rules 26 and 27: a process that is stopped on another host loses its run with its lease: woken %s, it fails and cannot write",
     { timeout: 180_000 },
     async (moment) => {
       await using store = await storeKind.fresh();

@@ -7,3 +7,8 @@ export type { AISDKTelemetry } from "../../tool/watch-ai-sdk.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";
 export type { AISDKContext } from "./to-ai-sdk-tools.ts";
 export type { ToolSource } from "../../tool/offer-tools.ts";
+export { toUIMessageStream } from "./to-ui-message-stream.ts";
+export { createChatHandler } from "./chat/create-chat-handler.ts";
+export type { ChatAccess, ChatHandler, ChatHandlerOptions } from "./chat/create-chat-handler.ts";
+export type { ChatAgent } from "./chat/drive-turn.ts";
+export type { ChatIdentity } from "./chat/settle-decisions.ts";

@@ -1,23 +1,28 @@
 /**
  * An AI SDK model that logs its responses: each is committed before its calls run, and replayed instead of requested
- * again.
+ * again. Streams pass while they are recorded.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { assertNoForeignRun } from "../../definition/context.ts";
 import { sharedByCopies } from "../../definition/package-copy.ts";
 import { currentScope } from "../../invoke/call-in-context.ts";
 import {
+  type ReceivedResponse,
   type RecordedResponses,
   recordedResponsesByRequest,
   recordedResponsesOf,
+  type ResponseSlot,
 } from "../../loop/recorded-responses.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
+import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
+import { recordStream } from "./record-stream.ts";
+import { toStreamParts } from "./to-stream-parts.ts";
+import { uniqueCallIds, withUniqueCallIds } from "./unique-call-ids.ts";
 import { toShownJson } from "../../util/shown-value.ts";
-import { withUniqueCallIds } from "./unique-call-ids.ts";
 import type { LanguageModelLike } from "../../model/sdk-model.ts";
 
 interface ModelRequest {
@@ -28,7 +33,6 @@ interface ModelRequest {
   readonly headers?: unknown;
 }
 
-/** A logged whole response cannot be replayed as a stream, nor the other way round. */
 type RequestMode = "generate" | "stream";
 
 /** The original model of each recorded one. */
@@ -93,18 +97,22 @@ export function journalModel<M extends LanguageModelLike<ModelRequest>>(
     model,
     (scope) => recordedResponsesOf(scope, onDiverged),
     ({ prompt, tools, toolChoice }) => ({ prompt, tools, toolChoice }),
+    undefined,
+    true,
   );
 }
 
 /**
  * @param identify returns the fields that tell one request from another
  * @param onReplay called with the calls of each replayed response
+ * @param mayGenerate a model that cannot stream is asked for the whole response
  */
 function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
   recordsOf: (scope: Scope) => RecordedResponses,
   identify: (request: ModelRequest) => object,
   onReplay: (scope: Scope, calls: readonly NamedCall[]) => void = () => undefined,
+  mayGenerate = false,
 ): M {
   // Do not record a recorded model twice.
   const model = (plainModels.get(given) ?? given) as M;
@@ -112,53 +120,112 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
 
   const notes = new WeakMap<Scope, Note>();
 
-  const respond = async <Request extends ModelRequest>(
+  /** `undefined` outside any run, where there is nothing to resume. */
+  const prepare = async <Request extends ModelRequest>(
     way: RequestMode,
     request: Request,
-    send: (request: Request) => Promise<unknown>,
-  ): Promise<unknown> => {
+  ): Promise<Prepared<Request> | undefined> => {
     assertNoForeignRun();
     const scope = currentScope();
-    // Outside any run there is nothing to resume.
-    if (scope === undefined) return send(request);
+    if (scope === undefined) return undefined;
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
-    const slot = await responses.next(sha256(canonicalText({ way, ...identify(request) })));
+    const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
+    // Agents of tasks were asked for whole responses in earlier versions. A run of that time resumes.
+    const earlier = way === "stream" ? hashOf("generate") : undefined;
+    const slot = await responses.next(hashOf(way), earlier);
     if (slot.recorded !== undefined) {
       const calls = callsIn(slot.recorded.value);
       noteModelNames(scope, calls);
       onReplay(scope, calls);
-      return slot.recorded.value;
-    }
-    if (slot.hasDiverged) {
+    } else if (slot.hasDiverged) {
       const text = await warnAboutUnclaimedCalls(scope, scope.assigned);
       notes.set(scope, { text, index: Array.isArray(request.prompt) ? request.prompt.length : 0 });
     }
-    const response = withOwnIds(await send(withNote(request, notes.get(scope))), request.prompt);
-    noteModelNames(scope, callsIn(response));
-    return isBroken(response) ? withoutCalls(response) : slot.save(response);
+    return { scope, slot, request: withNote(request, notes.get(scope)) };
+  };
+
+  const generate = async (target: M, options: ModelRequest): Promise<unknown> => {
+    const prepared = await prepare("generate", options);
+    if (prepared === undefined) return storable(await target.doGenerate(options));
+    const { scope, slot, request } = prepared;
+    if (slot.recorded !== undefined) return slot.recorded.value;
+    const received = await slot.receive();
+    try {
+      const response = withOwnIds(storable(await target.doGenerate(request)), options.prompt);
+      noteModelNames(scope, callsIn(response));
+      return await received.save(response, partsOfResponse(response).slice(1));
+    } catch (error) {
+      stopReceiving(received, slot, options);
+      throw error;
+    }
+  };
+
+  const stream = async (target: M, options: ModelRequest): Promise<unknown> => {
+    const prepared = await prepare("stream", options);
+    if (prepared === undefined) return target.doStream(options);
+    const { scope, slot, request } = prepared;
+    if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
+    const received = await slot.receive();
+    try {
+      const { stream: source } = await openStream(target, request, mayGenerate);
+      const recorded = recordStream(source, uniqueCallIds(options.prompt), {
+        onPart: (part) => {
+          for (const said of fromSdkPart(part)) received.add(said);
+        },
+        save: async (parts, passed) => {
+          noteModelNames(scope, callsIn(parts));
+          return (await received.save(parts, parts.slice(passed).flatMap(fromSdkPart))) as unknown[];
+        },
+        onBroken: () => stopReceiving(received, slot, options),
+      });
+      return { stream: recorded };
+    } catch (error) {
+      stopReceiving(received, slot, options);
+      throw error;
+    }
   };
 
   const recorded = new Proxy(model, {
     get(target, name) {
-      if (name === "doGenerate") {
-        return async (options: ModelRequest) =>
-          respond("generate", options, async (request) => storable(await target.doGenerate(request)));
-      }
-      if (name === "doStream") {
-        return async (options: ModelRequest) => {
-          const parts = await respond("stream", options, async (request) =>
-            collect((await target.doStream(request)).stream),
-          );
-          return { stream: streamOf(parts as unknown[]) };
-        };
-      }
+      if (name === "doGenerate") return (options: ModelRequest) => generate(target, options);
+      if (name === "doStream") return (options: ModelRequest) => stream(target, options);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
   plainModels.set(recorded, model);
   return recorded;
+}
+
+interface Prepared<Request> {
+  readonly scope: Scope;
+  readonly slot: ResponseSlot;
+  /** With the warning of a loop that differs from its log. */
+  readonly request: Request;
+}
+
+/** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
+async function openStream(
+  model: LanguageModelLike<ModelRequest>,
+  request: ModelRequest,
+  mayGenerate: boolean,
+): Promise<{ stream: ReadableStream<unknown> }> {
+  try {
+    const opened = (await model.doStream(request)) as { stream: ReadableStream<unknown> } | undefined;
+    if (opened !== undefined) return opened;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
+  }
+  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
+}
+
+/** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */
+function stopReceiving(received: ReceivedResponse, slot: ResponseSlot, { abortSignal }: ModelRequest): void {
+  slot.release();
+  if (!(abortSignal instanceof AbortSignal && abortSignal.aborted)) received.discard();
+  received.abandon();
 }
 
 /** A warning for a loop that differs from its log, and its index among the messages. */
@@ -176,7 +243,6 @@ function withNote<Request extends ModelRequest>(request: Request, note: Note | u
 }
 
 function withOwnIds(response: unknown, prompt: unknown): unknown {
-  if (Array.isArray(response)) return withUniqueCallIds(response, prompt);
   const { content } = response as { content?: unknown };
   return Array.isArray(content)
     ? { ...(response as object), content: withUniqueCallIds(content, prompt) }
@@ -189,28 +255,6 @@ function storable(result: object): object {
   if (typeof response !== "object" || response === null) return rest;
   const { headers: _headers, body: _body, ...metadata } = response as Record<string, unknown>;
   return { ...rest, response: metadata };
-}
-
-async function collect(stream: ReadableStream<unknown>): Promise<unknown[]> {
-  const parts: unknown[] = [];
-  for await (const part of stream) parts.push(part);
-  return parts;
-}
-
-/** Whether a stream is incomplete. Providers do not throw when it breaks off; they send a part of type "error". */
-function isBroken(response: unknown): response is unknown[] {
-  if (!Array.isArray(response)) return false;
-  return response.some(isOfType("error")) || !response.some(isOfType("finish"));
-}
-
-/** No call of a broken response may run. The loop receives an error part. */
-function withoutCalls(parts: readonly unknown[]): unknown[] {
-  const others = parts.filter((part) => !isOfType("tool-call")(part));
-  if (others.some(isOfType("error"))) return others;
-  return [
-    ...others,
-    { type: "error", error: new Error("The stream ended before the response was complete.") },
-  ];
 }
 
 /** @param response a whole response, or the parts of a stream */

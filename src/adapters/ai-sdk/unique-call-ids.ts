@@ -9,8 +9,13 @@ interface Part {
   readonly toolCallId?: unknown;
 }
 
-/** @param parts of a whole response, or of a stream in its order */
+/** @param parts of a whole response */
 export function withUniqueCallIds(parts: readonly unknown[], prompt: unknown): unknown[] {
+  return parts.map(uniqueCallIds(prompt));
+}
+
+/** For the parts of a response, one after another. */
+export function uniqueCallIds(prompt: unknown): (part: unknown) => unknown {
   const used = idsIn(prompt);
   /** The unique id of the current call, by the id of the model. */
   const current = new Map<string, string>();
@@ -24,7 +29,7 @@ export function withUniqueCallIds(parts: readonly unknown[], prompt: unknown): u
     complete.delete(id);
     return unique;
   };
-  return parts.map((part) => {
+  return (part) => {
     const { type, id, toolCallId } = asPart(part);
     if (typeof id === "string" && typeof type === "string" && type.startsWith("tool-input-")) {
       return { ...asPart(part), id: idOf(id) };
@@ -37,7 +42,7 @@ export function withUniqueCallIds(parts: readonly unknown[], prompt: unknown): u
     }
     // The result of a tool that the provider ran refers to the call before it.
     return { ...asPart(part), toolCallId: current.get(toolCallId) ?? toolCallId };
-  });
+  };
 }
 
 function firstFree(id: string, used: ReadonlySet<string>): string {

@@ -3,11 +3,14 @@
  * strictly: a truncated input that looks complete must not run.
  */
 import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import type { StreamPartDetails } from "../../stream/stream-part.ts";
 import { type ModelResponse, responseOf } from "./model-response.ts";
 
 export interface Deltas {
   onText(text: string): void;
   onThinking(thinking: string): void;
+  /** The same and the inputs of calls, for the readers of the run. */
+  readonly onPart: (part: StreamPartDetails) => void;
 }
 
 /** @throws when the stream ends before its message does */
@@ -25,9 +28,13 @@ export async function collectStream(
         break;
       case "content_block_start":
         blocks.set(event.index, { block: { ...event.content_block }, input: "" });
+        startBlock(event, deltas);
         break;
       case "content_block_delta":
         addDelta(event, blocks, deltas);
+        break;
+      case "content_block_stop":
+        endBlock(event.index, blocks, deltas);
         break;
       case "message_delta":
         message = message && {
@@ -61,6 +68,22 @@ interface PartialBlock {
   input: string;
 }
 
+function startBlock(
+  { index, content_block: block }: Extract<RawMessageStreamEvent, { type: "content_block_start" }>,
+  { onPart }: Deltas,
+): void {
+  if (block.type === "text") onPart({ type: "text-start", id: `text-${index}` });
+  if (block.type === "thinking") onPart({ type: "reasoning-start", id: `reasoning-${index}` });
+  if (block.type === "tool_use") onPart({ type: "tool-input-start", id: block.id, toolName: block.name });
+}
+
+function endBlock(index: number, blocks: ReadonlyMap<number, PartialBlock>, { onPart }: Deltas): void {
+  const block = blocks.get(index)?.block;
+  if (block?.["type"] === "text") onPart({ type: "text-end", id: `text-${index}` });
+  if (block?.["type"] === "thinking") onPart({ type: "reasoning-end", id: `reasoning-${index}` });
+  if (block?.["type"] === "tool_use") onPart({ type: "tool-input-end", id: String(block["id"]) });
+}
+
 function addDelta(
   { index, delta }: Extract<RawMessageStreamEvent, { type: "content_block_delta" }>,
   blocks: ReadonlyMap<number, PartialBlock>,
@@ -77,13 +100,17 @@ function addDelta(
     case "text_delta":
       append("text", delta.text);
       deltas.onText(delta.text);
+      deltas.onPart({ type: "text-delta", id: `text-${index}`, delta: delta.text });
       break;
     case "input_json_delta":
       part.input += delta.partial_json;
+      if (block["type"] === "tool_use")
+        deltas.onPart({ type: "tool-input-delta", id: String(block["id"]), delta: delta.partial_json });
       break;
     case "thinking_delta":
       append("thinking", delta.thinking);
       deltas.onThinking(delta.thinking);
+      deltas.onPart({ type: "reasoning-delta", id: `reasoning-${index}`, delta: delta.thinking });
       break;
     case "signature_delta":
       block["signature"] = delta.signature;

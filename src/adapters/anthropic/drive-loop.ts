@@ -6,8 +6,9 @@ import type { Message, MessageParam } from "@anthropic-ai/sdk/resources/messages
 import type { Approval } from "../../invoke/approval.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import { assertNotAborted, errorResult, type TerminalCall, truncatedCall } from "../../loop/call-results.ts";
-import type { RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
+import type { ReceivedResponse, RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import { endOfMessage, partsOfMessage } from "../../stream/parts-of-response.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
 import { askModel, type ModelRequest } from "./ask-model.ts";
@@ -80,12 +81,13 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
     history.add(steered);
     const messages = trimmer.fit(history.messages, room);
     const inContainer = containerFor(options.params?.container, container, scope.host.clock.now());
+    const live = recorded === undefined ? await slot.receive() : undefined;
     const received =
-      recorded ?? (await requestResponse(setup, { ...request, messages, container: inContainer }, round));
+      recorded ??
+      (await requestResponse(setup, { ...request, messages, container: inContainer }, round, live));
     if ("error" in received)
       return { stop: "api-error", history, isPaused, container, error: received.error };
-    const response =
-      recorded ?? ((await slot.save({ steered, response: received })) as StoredTurn).response ?? received;
+    const response = recorded ?? (await saveResponse(live, steered, received));
     const { message } = response;
     container = containerAfter(message, container);
     emit(round, { type: "response-received", message, replayed: recorded !== undefined });
@@ -136,10 +138,22 @@ async function takeSteered(
   return stored ?? { steered };
 }
 
+async function saveResponse(
+  live: ReceivedResponse | undefined,
+  steered: StoredTurn["steered"],
+  response: ModelResponse,
+): Promise<ModelResponse> {
+  const message = { ...response.message };
+  const end = live?.hasParts() === true ? endOfMessage(message) : partsOfMessage(message);
+  const saved = (await live?.save({ steered, response }, end)) as StoredTurn | undefined;
+  return saved?.response ?? response;
+}
+
 async function requestResponse(
   { options, signal, emit }: LoopSetup,
   request: ModelRequest,
   round: number,
+  live: ReceivedResponse | undefined,
 ): Promise<ModelResponse | { error: unknown }> {
   let hasEmitted = false;
   const emitDelta = (event: LoopEventBody): void => {
@@ -147,12 +161,15 @@ async function requestResponse(
     emit(round, event);
   };
   try {
-    return await askModel(options, request, signal, {
+    return await askModel(live?.isRead() === true ? { ...options, stream: true } : options, request, signal, {
+      onPart: (part) => live?.add(part),
       onText: (text) => emitDelta({ type: "text-delta", text }),
       onThinking: (thinking) => emitDelta({ type: "thinking-delta", thinking }),
     });
   } catch (error) {
     if (hasEmitted) emit(round, { type: "response-discarded" });
+    if (signal?.aborted !== true) live?.discard();
+    live?.abandon();
     assertNotAborted(signal, "loop");
     return { error };
   }

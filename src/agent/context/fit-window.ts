@@ -49,7 +49,7 @@ async function summaryOf(
   if (setup.options.summarization === false || isSpent) return { summary: note(""), usage: undefined };
   const maxChars = Math.floor(window / 2);
   const request = summaryRequest(before, dropped, maxChars);
-  const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onText: undefined };
+  const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onPart: undefined };
   const answer = await askModel(setup.model, { ...asked, signal: setup.signal }, setup.scope.host.clock);
   return { summary: note(answer.text), usage: answer.usage };
 }

@@ -9,6 +9,7 @@ export interface ServeCommandOptions extends CommonOptions {
   readonly host?: string;
   readonly open?: boolean;
   readonly readOnly?: boolean;
+  readonly worker?: boolean;
   readonly token?: string;
   readonly allowedHost?: readonly string[];
   readonly allowedOrigin?: readonly string[];
@@ -25,6 +26,7 @@ export function addServeCommand(program: Command): void {
     .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
     .option("--open", "open the page in the browser")
     .option("--read-only", "refuse decisions and commands")
+    .option("--worker", "also take runs that are ready, as `toolwright worker` does")
     .option("--token <token>", "the token of API clients (default: TOOLWRIGHT_TOKEN, else a new one)")
     .option("--allowed-host <names...>", "more names that clients may use for this server")
     .option("--allowed-origin <origins...>", "origins of other pages that may write");

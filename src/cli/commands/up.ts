@@ -29,6 +29,7 @@ export function addUpCommand(program: Command): void {
         `toolwright up workflow.tsx --input '{"item":"apple","quantity":2}'`,
         "toolwright up workflow.tsx --input @order.json --run-id order-17",
         "toolwright up workflow.tsx --input @order.json --ask",
+        "toolwright up workflow.tsx --input @order.json --wait",
         "cat order.json | toolwright up workflow.tsx --input - --json",
       ) + EXIT_HELP,
     )
@@ -50,6 +51,7 @@ export function addUpCommand(program: Command): void {
           runId: options.runId,
           resume: false,
           ask: options.ask,
+          wait: options.wait,
           config,
           run: { input, ...toStartOptions(options, config) },
         });

@@ -100,13 +100,13 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
       return happenedBefore(call, row, wholeOutput(row));
     case "error":
       if (row.effect === "none" || !isUnrepeatable(spec)) {
-        await restoreUnspentApproval(call, row);
+        await restoreApproval(call, row);
         return undefined;
       }
       if (!runsInEachAttempt(spec)) return interrupted(call, row);
       // The tool runs again after a success, so also after an error, but never beside an interrupted try.
       await assertSettled(call, row);
-      await restoreSpentApproval(call, row);
+      await restoreApproval(call, row);
       return undefined;
     case "denied":
       return { kind: "denied", approval: await approvalOf(call, row) };
@@ -120,22 +120,30 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
 }
 
 /** The enclosing call is retried: its failed inner calls are retried with it, if that is safe. */
-function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
+async function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | undefined> {
   call.row = row;
   call.mayHaveHappened = row.effect !== "none";
   const { spec } = call;
   const isSafe = row.effect === "none" || !isUnrepeatable(spec) || runsInEachAttempt(spec);
   // A late success is the outcome of the call, whatever the tool.
-  return isSafe && row.effect !== "happened" ? Promise.resolve(undefined) : interrupted(call, row);
+  if (!isSafe || row.effect === "happened") return interrupted(call, row);
+  await restoreApproval(call, row);
+  return undefined;
 }
 
-/** A refusal after the approval has spent nothing: the approval still counts. */
-async function restoreUnspentApproval(call: Call, row: CallRow): Promise<void> {
+/**
+ * The call failed and runs again. Its approval still counts if a refusal left it unused, or if the effect is in doubt: the
+ * rerun then completes the approved call. After an error that proves "no effect", the approved call is over.
+ */
+async function restoreApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   const approval = await readDecision(call, row.approvalId);
+  // The approver saw another version of the tool.
+  if (approval?.fingerprint !== fingerprintOf(call.spec)) return;
+  if (row.effect !== "none") return restoreSpentApproval(call, row);
   const isUnspent =
-    approval?.kind === "call" && approval.status === "approved" && approval.redeemedAtMs === null;
-  if (isUnspent && approval.fingerprint === fingerprintOf(call.spec)) runOn(call, approval);
+    approval.kind === "call" && approval.status === "approved" && approval.redeemedAtMs === null;
+  if (isUnspent) runOn(call, approval);
 }
 
 /** The call runs on this approval, with its arguments. */
@@ -171,9 +179,12 @@ async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
 /** The call was approved, so it runs again with the approved arguments. */
 async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
+  const approval = await readDecision(call, row.approvalId);
+  // A request without a decision, such as an expired one, approves nothing.
+  if (approval?.status !== "approved") return;
   call.approvedBefore = true;
   call.approvalId = row.approvalId;
-  call.editedArgsJson = (await readDecision(call, row.approvalId))?.approvedArgsJson ?? null;
+  call.editedArgsJson = approval.approvedArgsJson;
 }
 
 /** The arguments of an earlier attempt may have been edited, so the result may not match those that the model sends now. */

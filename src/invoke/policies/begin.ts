@@ -5,6 +5,7 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
+import { bindRun } from "../../store/tables/runs.ts";
 import { startAgain } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, emit } from "../call.ts";
@@ -19,6 +20,8 @@ export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call);
   const { host, spec } = call;
+  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call))) return aborted(call);
+  if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
@@ -39,6 +42,26 @@ export const begin: Policy = async (call, next) => {
   emit(call, { type: "call-started", seq: call.seq });
   return next(call);
 };
+
+/** Files are on this host, so workers elsewhere must not take the run. Stored before the first of its tools touches one. */
+async function bindToHost({ host, scope }: Call): Promise<void> {
+  const { runId } = scope.root.identity;
+  if (scope.root.isDetached || host.boundHere.has(runId)) return;
+  await host.store.transaction(() => bindRun(runId, host.machine), "normal");
+  host.boundHere.add(runId);
+}
+
+/** `false` once a worker has given the run back: the call begins elsewhere. */
+async function mayBegin({ host, scope, cleanups }: Call): Promise<boolean> {
+  const release = host.claimed.get(scope.root.identity.runId)?.release;
+  if (release === undefined) return true;
+  if (release.isRequested) {
+    await release.hold(scope.root);
+    return false;
+  }
+  cleanups.push(release.enter());
+  return true;
+}
 
 /** Only here it is certain that nothing was run, whether or not the intent was committed. */
 function withoutEffect(error: unknown): unknown {

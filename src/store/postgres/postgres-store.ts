@@ -70,6 +70,7 @@ interface Job {
 class PostgresStore implements Store {
   readonly dialect = "postgres";
   readonly secret: string;
+  declare readonly connectionString: string;
   readonly #pool: Pool;
   readonly #settings: PostgresSettings;
   readonly #synchronous: boolean;
@@ -82,6 +83,7 @@ class PostgresStore implements Store {
   /** Counted here, because the queue of the pool fails a request after the connect timeout. */
   #free: number;
   #onIdle: (() => void) | undefined;
+  #idleMs = LEASE_MS;
   #ended: Promise<void> | undefined;
 
   constructor(
@@ -93,6 +95,8 @@ class PostgresStore implements Store {
     this.#pool = pool;
     this.#settings = settings;
     this.#free = settings.poolSize;
+    // Not enumerable: an address may contain a password, and objects are logged.
+    Object.defineProperty(this, "connectionString", { value: settings.connectionString, enumerable: false });
     this.#usesNames = usesNames;
     this.secret = secret;
     this.#synchronous = synchronous;
@@ -127,6 +131,10 @@ class PostgresStore implements Store {
   /** The snapshot changes when a transaction that writes begins or ends. Reading it touches no table. */
   version(): Promise<string> {
     return this.read(readSnapshot);
+  }
+
+  limitIdle(ms: number): void {
+    this.#idleMs = Math.ceil(ms);
   }
 
   async close(): Promise<void> {
@@ -229,7 +237,7 @@ class PostgresStore implements Store {
         ...(jobs.length > 1 ? [`SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`] : []),
         // Transactions never wait for anything but the database: an idle one belongs to a suspended process.
         `SELECT CAST(txid_current() AS TEXT) AS id,
-           set_config('idle_in_transaction_session_timeout', '${LEASE_MS}', true) AS timeout`,
+           set_config('idle_in_transaction_session_timeout', '${this.#idleMs}', true) AS timeout`,
       ].join("; "),
     );
     return String((results as QueryResult<Row>[]).at(-1)?.rows[0]?.["id"]);
@@ -288,6 +296,8 @@ function* readSnapshot(): Transaction<string> {
 function toPostgres(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
+    .replaceAll("{position}", "nextval('toolwright_run_positions')")
+    .replaceAll("{skip}", "FOR UPDATE SKIP LOCKED")
     .replaceAll("{share}", "FOR SHARE")
     .replaceAll("{update}", "FOR UPDATE")
     .replaceAll(/\?(\d+)/g, "$$$1");

@@ -10,6 +10,8 @@ import type { Row, Statement, StatementResult } from "../statement.ts";
 import type { CommitLevel, Store, Transaction } from "../store.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/** The single writer makes it unique. */
+const POSITION = "(SELECT COALESCE(MAX(position), 0) + 1 FROM toolwright_runs WHERE position > 0)";
 
 /** Work that waits for its commit. */
 interface Job {
@@ -202,7 +204,10 @@ function bindsNumbers(database: DatabaseSync): boolean {
 }
 
 function toSqlite(sql: string): string {
-  return sql.replaceAll("{now}", NOW).replaceAll(/\{share\}|\{update\}/g, "");
+  return sql
+    .replaceAll("{now}", NOW)
+    .replaceAll("{position}", POSITION)
+    .replaceAll(/\{share\}|\{update\}|\{skip\}/g, "");
 }
 
 /** No column is a blob, and no number is read as a bigint. */

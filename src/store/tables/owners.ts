@@ -2,7 +2,7 @@
 import { readInteger } from "./columns.ts";
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { columns, integer, integerOrNull, type RowOf, text } from "./table.ts";
+import { columns, flag, integer, integerOrNull, type RowOf, text } from "./table.ts";
 
 export const LEASE_MS = 30_000;
 
@@ -13,13 +13,27 @@ const NEW_OWNER = columns({
   processStart: text("process_start"),
 });
 
-const OWNERS = columns({ ...NEW_OWNER.map, endedAtMs: integerOrNull("ended_at_ms") });
+const OWNERS = columns({
+  ...NEW_OWNER.map,
+  endedAtMs: integerOrNull("ended_at_ms"),
+  /** Its lease decides also on its own host: a stopped worker is taken over although its process exists. */
+  isWorker: flag("is_worker"),
+});
 
 type NewOwner = RowOf<(typeof NEW_OWNER)["map"]>;
+
+/** How long an owner may be silent. */
+export interface Lease {
+  readonly leaseMs: number;
+  readonly isWorker: boolean;
+}
+
+const DEFAULT_LEASE: Lease = { leaseMs: LEASE_MS, isWorker: false };
 
 interface StoredOwner extends NewOwner {
   /** The process released its lease itself. */
   readonly ended: boolean;
+  readonly isWorker: boolean;
 }
 
 export interface OwnerRow extends StoredOwner {
@@ -27,27 +41,44 @@ export interface OwnerRow extends StoredOwner {
   readonly leaseLeftMs: number;
 }
 
-const REGISTER = `INSERT INTO toolwright_owners (${NEW_OWNER.list()}, lease_until_ms)
-VALUES (${NEW_OWNER.parameters()}, {now} + ${LEASE_MS}) ON CONFLICT DO NOTHING`;
+const REGISTER = `INSERT INTO toolwright_owners (lease_ms, is_worker, ${NEW_OWNER.list()}, lease_until_ms)
+VALUES (CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), ${NEW_OWNER.parameters(3)}, {now} + CAST(?1 AS BIGINT)) ON CONFLICT DO NOTHING`;
 
-export function* registerOwner(owner: NewOwner): Transaction<void> {
-  yield* change(REGISTER, ...NEW_OWNER.values(owner));
+export function* registerOwner(owner: NewOwner, lease: Lease = DEFAULT_LEASE): Transaction<void> {
+  yield* change(REGISTER, ...NEW_OWNER.values(owner, [lease.leaseMs, Number(lease.isWorker)]));
 }
 
 /** 0 when the row is gone: retention considered this process dead. */
 export function renewLease(ownerId: string): Transaction<number> {
-  return change(`UPDATE toolwright_owners SET lease_until_ms = {now} + ${LEASE_MS} WHERE id = ?1`, ownerId);
+  return change("UPDATE toolwright_owners SET lease_until_ms = {now} + lease_ms WHERE id = ?1", ownerId);
+}
+
+/** Changes the length of the lease, and renews it. 0 when the row is gone. */
+export function setLease(ownerId: string, { leaseMs, isWorker }: Lease): Transaction<number> {
+  return change(
+    `UPDATE toolwright_owners SET lease_ms = ?2, is_worker = ?3, lease_until_ms = {now} + CAST(?2 AS BIGINT) WHERE id = ?1`,
+    ownerId,
+    leaseMs,
+    Number(isWorker),
+  );
 }
 
 export function* endOwner(ownerId: string): Transaction<void> {
   yield* change("UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id = ?1", ownerId);
 }
 
-const READ = `SELECT ${OWNERS.list()}, lease_until_ms - {now} AS lease_left_ms FROM toolwright_owners WHERE id = ?1`;
+/** For queries of several owners. */
+export const OWNER_COLUMNS = `${OWNERS.list()}, lease_until_ms - {now} AS lease_left_ms`;
+
+const READ = `SELECT ${OWNER_COLUMNS} FROM toolwright_owners WHERE id = ?1`;
 
 export function* readOwner(ownerId: string): Transaction<OwnerRow | undefined> {
   const row = yield* first(READ, ownerId);
-  return row && { ...toOwner(row), leaseLeftMs: readInteger(row, "lease_left_ms") };
+  return row && toOwnerRow(row);
+}
+
+export function toOwnerRow(row: Row): OwnerRow {
+  return { ...toOwner(row), leaseLeftMs: readInteger(row, "lease_left_ms") };
 }
 
 export interface PastOwner extends StoredOwner {
@@ -66,12 +97,14 @@ export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
 }
 
 /** 0 when it has renewed its lease in the meantime. */
-export function deleteOwner(id: string, olderThanMs: number): Transaction<number> {
-  return change(
+export function* deleteOwner(id: string, olderThanMs: number): Transaction<number> {
+  const changes = yield* change(
     `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} < {now} - CAST(?2 AS BIGINT)`,
     id,
     olderThanMs,
   );
+  if (changes > 0) yield* change("DELETE FROM toolwright_workers WHERE owner_id = ?1", id);
+  return changes;
 }
 
 function toOwner(row: Row): StoredOwner {

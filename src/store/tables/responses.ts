@@ -49,4 +49,5 @@ export function saveResponse(
 
 export function* forgetResponses(scopeId: number, attempt: number): Transaction<void> {
   yield* change("DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2", scopeId, attempt);
+  yield* change("DELETE FROM toolwright_stream_parts WHERE scope_id = ?1", scopeId);
 }

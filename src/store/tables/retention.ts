@@ -14,9 +14,20 @@ const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
 const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
   WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
 
+/** What models said, in clear. */
+const TABLES_OF_RESPONSES = ["toolwright_responses", "toolwright_stream_parts"];
+
+function* deleteResponses(runId: string): Transaction<number> {
+  let deleted = 0;
+  for (const table of TABLES_OF_RESPONSES)
+    deleted += yield* change(`DELETE FROM ${table} WHERE scope_id IN ${SCOPES}`, runId);
+  return deleted;
+}
+
 /** Deletes the unredacted data that only a resume needs, once the task has its output. */
 export function* forgetReplayOfTask(runId: string, nodeId: string, path: string): Transaction<void> {
-  yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES_OF_TASK}`, runId, nodeId, path);
+  for (const table of TABLES_OF_RESPONSES)
+    yield* change(`DELETE FROM ${table} WHERE scope_id IN ${SCOPES_OF_TASK}`, runId, nodeId, path);
   yield* change(coverArguments(SCOPES_OF_TASK), runId, nodeId, path);
 }
 
@@ -41,7 +52,7 @@ function coverArguments(scopes: string): string {
  * starts another attempt, whose prompt lists the calls of this one. Returns the number of changed rows.
  */
 export function* forgetReplayOfRun(runId: string, errorJson: string): Transaction<number> {
-  const responses = yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
+  const responses = yield* deleteResponses(runId);
   const approvals = yield* change(coverArguments(SCOPES), runId);
   const tasks = yield* change(
     `UPDATE toolwright_tasks SET status = 'failed', error_json = ?2, prompt_json = NULL
@@ -54,7 +65,7 @@ export function* forgetReplayOfRun(runId: string, errorJson: string): Transactio
 
 /** The same for an abandoned loop. It can no longer resume: without its responses it might repeat effects. */
 export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
-  yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
+  yield* deleteResponses(runId);
   yield* change(coverArguments(SCOPES), runId);
   return yield* change(
     "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
@@ -193,7 +204,7 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
     `DELETE FROM toolwright_context_writes WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
   );
-  yield* change(`DELETE FROM toolwright_responses WHERE scope_id IN ${SCOPES}`, runId);
+  yield* deleteResponses(runId);
   const calls = yield* change(`DELETE FROM toolwright_calls WHERE scope_id IN ${SCOPES}`, runId);
   for (const table of TABLES_OF_BUDGETS) {
     yield* change(
@@ -219,10 +230,14 @@ const TABLES_OF_RUN = [
   "toolwright_approvals",
   "toolwright_tasks",
   "toolwright_loops",
+  "toolwright_waits",
+  "toolwright_signals",
   "toolwright_run_labels",
   "toolwright_outlines",
   "toolwright_turns",
   "toolwright_snapshots",
+  "toolwright_streams",
+  "toolwright_stream_readers",
   "toolwright_scopes",
   "toolwright_workflow_runs",
 ];

@@ -2,6 +2,7 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row, type SqlValue } from "../statement.ts";
 import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
+import { readWaitFacts, type WaitFacts } from "./waits.ts";
 import type { Store, Transaction } from "../store.ts";
 import type { RunKind, RunState } from "../run-words.ts";
 import { type Labels, listedName, type RunRow, RUNS, SHORT_ERROR } from "./runs.ts";
@@ -88,6 +89,8 @@ export interface RunFacts {
   /** The oldest pending request. */
   readonly request: { readonly toolName: string; readonly kind: string; readonly prompt: string } | undefined;
   readonly labels: Labels;
+  /** What it waits for besides approvals. */
+  readonly waits: WaitFacts | undefined;
 }
 
 /** Few lengths of the list, so that few statements are prepared. */
@@ -139,6 +142,7 @@ function* readChunk(
     const runId = readText(row, "run_id");
     labels.set(runId, { ...labels.get(runId), [readText(row, "key")]: readText(row, "value") });
   }
+  const waits = yield* readWaitFacts(ids, list);
   const facts = new Map<string, RunFacts>();
   for (const runId of runIds) {
     const [task, request] = [tasks.get(runId), requests.get(runId)];
@@ -148,6 +152,7 @@ function* readChunk(
       pendingApprovals: request === undefined ? 0 : readInteger(request, "requests"),
       request: request === undefined ? undefined : yield* readRequest(readInteger(request, "position")),
       labels: labels.get(runId) ?? {},
+      waits: waits.get(runId),
     });
   }
   return facts;

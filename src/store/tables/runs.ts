@@ -20,6 +20,14 @@ export const RUNS = columns({
   createdAtMs: integer("created_at_ms"),
   updatedAtMs: integer("updated_at_ms"),
   finishedAtMs: integerOrNull("finished_at_ms"),
+  /** From when a worker may take it. `null`: it needs none. */
+  readyAtMs: integerOrNull("ready_at_ms"),
+  /** Why no worker may take it although it is ready. */
+  parked: textOrNull("parked"),
+  code: textOrNull("code"),
+  onChange: textOrNull("on_change"),
+  build: textOrNull("build"),
+  host: textOrNull("host"),
 });
 
 /** Lists show short errors; a long one is read with its run. */
@@ -71,7 +79,7 @@ export function* insertLabels(runId: string, labels: Labels, createdAtMs: number
 /** A scope of the run opens. Runs of workflows have a status of their own. */
 export function reopenRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
   return change(
-    `UPDATE toolwright_runs SET state = 'running', owner_id = ?2, updated_at_ms = ?3, finished_at_ms = NULL,
+    `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ?3, finished_at_ms = NULL,
        error_json = CASE WHEN state = 'running' THEN error_json END
      WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`,
     runId,
@@ -81,12 +89,13 @@ export function reopenRun(runId: string, ownerId: string, nowMs: number): Transa
 }
 
 const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
-const IS_OPEN = `EXISTS (SELECT 1 ${OPEN_SCOPE})`;
+/** A worker ends what it has claimed itself: its program may open several scopes, one after the other. */
+const IS_OPEN = `(claimed_by IS NOT NULL OR EXISTS (SELECT 1 ${OPEN_SCOPE}))`;
 const IS_WAITING =
   "EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending')";
 
 const SETTLE = `UPDATE toolwright_runs SET updated_at_ms = ?2, error_json = COALESCE(?3, error_json),
-  owner_id = (SELECT MIN(s.owner_id) ${OPEN_SCOPE}),
+  owner_id = COALESCE(claimed_by, (SELECT MIN(s.owner_id) ${OPEN_SCOPE})),
   state = CASE WHEN ${IS_OPEN} THEN 'running' WHEN ${IS_WAITING} THEN 'waiting-approval'
     WHEN COALESCE(?3, error_json) IS NULL THEN 'finished' ELSE 'failed' END,
   finished_at_ms = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN NULL ELSE CAST(?2 AS BIGINT) END
@@ -111,13 +120,19 @@ export function finishRun(runId: string, nowMs: number): Transaction<number> {
 /** For a run without a live owner, which is no workflow. 0 when it has changed since it was read. */
 export function cancelRunRow({ runId, state, ownerId }: RunRow, nowMs: number): Transaction<number> {
   return change(
-    `UPDATE toolwright_runs SET state = 'cancelled', owner_id = NULL, updated_at_ms = ?2, finished_at_ms = ?2
+    `UPDATE toolwright_runs SET state = 'cancelled', owner_id = NULL, updated_at_ms = ?2, finished_at_ms = ?2,
+       ready_at_ms = NULL, is_due = 0, parked = NULL, claimed_by = NULL, claim_epoch = claim_epoch + 1
      WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND state = ?3 AND COALESCE(owner_id, '') = ?4`,
     runId,
     nowMs,
     state,
     ownerId ?? "",
   );
+}
+
+/** A run that used files stays on the host that has them. */
+export function bindRun(runId: string, host: string): Transaction<number> {
+  return change("UPDATE toolwright_runs SET host = ?2 WHERE id = ?1 AND host IS NULL", runId, host);
 }
 
 /** `undefined` also for a run that retention has deleted. */

@@ -111,6 +111,14 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   );
 }
 
+/** Fences every open scope of a run that another owner takes over: a suspended process must not continue beside it. */
+export function sealRun(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND owner_id IS NOT NULL",
+    runId,
+  );
+}
+
 /** The keys of all logged calls of a scope: a call with another key is new and needs no lookup. */
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);

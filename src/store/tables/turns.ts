@@ -79,6 +79,16 @@ export function endTurn(runId: string, turn: number, resultJson: string, nowMs: 
   );
 }
 
+/** Drops what only a resume needs. */
+export function shortenBegan(runId: string, turn: number, beganJson: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_turns SET began_json = ?3 WHERE run_id = ?1 AND turn = ?2",
+    runId,
+    turn,
+    beganJson,
+  );
+}
+
 function toTurnRow(row: Row | undefined): TurnRow | undefined {
   if (row === undefined) return undefined;
   const { endedAtMs, ...turn } = TURNS.parse(row);

@@ -4,10 +4,24 @@ import { readInteger } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
+import { markReady } from "./queue.ts";
+import { sealRun } from "./scopes.ts";
+import { countTakeover } from "./takeovers.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
-export const RUN_STATUSES = ["running", "finished", "failed", "cancelled", "waiting-approval"] as const;
+export const RUN_STATUSES = [
+  "queued",
+  "running",
+  "finished",
+  "failed",
+  "cancelled",
+  "waiting-approval",
+  "waiting-timer",
+  "waiting-signal",
+] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+/** How the work of a process on a run ends. */
+export type EndStatus = Exclude<RunStatus, "queued" | "running">;
 
 const NEW_RUN = columns({
   runId: text("run_id"),
@@ -71,7 +85,20 @@ export type TakenRun =
   /** The owner died before it saw a cancel request. */
   | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
   /** Another process took the run first. */
-  | { readonly kind: "lost" };
+  | { readonly kind: "lost" }
+  /** It was taken over again and again without progress, so it has failed now. */
+  | { readonly kind: "crash-loop"; readonly run: WorkflowRunRow };
+
+/** What the start of a run by a worker adds to it. */
+export interface WorkerStart {
+  /** The input as the schema parsed it, for a run that has not started yet. */
+  readonly inputJson?: string | undefined;
+  /** Of the worker. Stored with the first start. */
+  readonly build: string | null;
+  readonly onChange: string | null;
+  /** The error of a run that was taken over `most` times in a row without progress. */
+  readonly crashLoop: { readonly most: number; readonly errorJson: string };
+}
 
 /**
  * Takes a run over from an owner that the caller found dead. A cancel request outlives that owner: it ends the run as
@@ -80,6 +107,7 @@ export type TakenRun =
 export function* takeRun(
   checked: WorkflowRunRow,
   next: Pick<WorkflowRunRow, "ownerId" | "shape" | "file" | "optionsJson" | "updatedAtMs">,
+  worker?: WorkerStart,
 ): Transaction<TakenRun> {
   const { runId } = checked;
   const current = yield* lockRun(runId);
@@ -87,6 +115,19 @@ export function* takeRun(
   if (current?.epoch !== checked.epoch || current.status === "finished") return { kind: "lost" };
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
+  }
+  // A suspended owner must not continue beside this one, not even in tasks that this one has not reached yet.
+  if (current.ownerId !== null && current.ownerId !== next.ownerId) yield* sealRun(runId);
+  if (worker !== undefined) {
+    const isTakeover = current.status === "running" && current.ownerId !== null;
+    if (isTakeover && (yield* countTakeover(runId)) > worker.crashLoop.most) {
+      const { errorJson } = worker.crashLoop;
+      const row = { ...endOf(current, "failed", next.updatedAtMs), epoch: current.epoch + 1, errorJson };
+      yield* voidApprovalsOfRun(runId);
+      yield* saveEnd(row);
+      return { kind: "crash-loop", run: row };
+    }
+    yield* noteStart(runId, worker);
   }
   yield* change(
     `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
@@ -102,41 +143,72 @@ export function* takeRun(
   return { kind: "taken", epoch: current.epoch + 1 };
 }
 
+function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart): Transaction<void> {
+  if (inputJson === undefined) return;
+  yield* change("UPDATE toolwright_workflow_runs SET input_json = ?2 WHERE run_id = ?1", runId, inputJson);
+  if (build !== null || onChange !== null)
+    yield* change(
+      "UPDATE toolwright_runs SET build = ?2, on_change = ?3 WHERE id = ?1",
+      runId,
+      build,
+      onChange,
+    );
+}
+
 /**
  * Ends the work of a process on a run and returns the run; `undefined` when it was taken over. A run with an open cancel
- * request is cancelled instead of waiting for approval.
+ * request is cancelled instead of waiting.
  */
 export function* endRun(
   runId: string,
   epoch: number,
-  end: { readonly status: RunStatus; readonly errorJson: string | null; readonly nowMs: number },
+  end: { readonly status: EndStatus; readonly errorJson: string | null; readonly nowMs: number },
 ): Transaction<WorkflowRunRow | undefined> {
   const current = yield* lockRun(runId);
   if (current?.epoch !== epoch) return undefined;
   // A repeated write: the reply to the first commit was lost.
   if (current.status !== "running") return current;
-  const isCancelled = end.status === "waiting-approval" && current.isCancelRequested;
+  const isCancelled = isOpen(end.status) && current.isCancelRequested;
   const status = isCancelled ? "cancelled" : end.status;
   if (status === "cancelled") yield* voidApprovalsOfRun(runId);
-  const row: WorkflowRunRow = {
-    ...current,
-    status,
-    errorJson: end.errorJson,
-    ownerId: null,
-    isCancelRequested: false,
-    updatedAtMs: end.nowMs,
-    finishedAtMs: isOpen(status) ? null : end.nowMs,
-  };
+  const row: WorkflowRunRow = { ...endOf(current, status, end.nowMs), errorJson: end.errorJson };
   yield* saveEnd(row);
   return row;
 }
 
-/** Releases a run that has not ended. */
-export function releaseRun(runId: string, epoch: number): Transaction<number> {
-  return change(
-    "UPDATE toolwright_workflow_runs SET owner_id = NULL WHERE run_id = ?1 AND epoch = ?2",
+function endOf(run: WorkflowRunRow, status: EndStatus, nowMs: number): WorkflowRunRow {
+  return {
+    ...run,
+    status,
+    ownerId: null,
+    isCancelRequested: false,
+    updatedAtMs: nowMs,
+    finishedAtMs: isOpen(status) ? null : nowMs,
+  };
+}
+
+/**
+ * Releases a run that has not ended: a worker may take it at once.
+ * @param status `queued` if the process has given it back between two calls
+ */
+export function* releaseRun(runId: string, epoch: number, status: "queued" | "running"): Transaction<void> {
+  const changes = yield* change(
+    `UPDATE toolwright_workflow_runs SET owner_id = NULL, status = ?3
+     WHERE run_id = ?1 AND epoch = ?2 AND status = 'running'`,
     runId,
     epoch,
+    status,
+  );
+  if (changes > 0) yield* markReady(runId);
+}
+
+/** A run that has failed or was cancelled waits for a worker to resume it. */
+export function queueAgain(runId: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_workflow_runs SET status = 'queued', error_json = NULL, finished_at_ms = NULL, updated_at_ms = ?2,
+       epoch = epoch + 1 WHERE run_id = ?1 AND status IN ('failed', 'cancelled')`,
+    runId,
+    nowMs,
   );
 }
 
@@ -181,15 +253,7 @@ export function* cancelRun(
 
 /** For a run without a live owner. Its approval requests become void: approving one would run nothing. */
 function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
-  const row: WorkflowRunRow = {
-    ...run,
-    status: "cancelled",
-    ownerId: null,
-    isCancelRequested: false,
-    epoch: run.epoch + 1,
-    updatedAtMs: nowMs,
-    finishedAtMs: nowMs,
-  };
+  const row: WorkflowRunRow = { ...endOf(run, "cancelled", nowMs), epoch: run.epoch + 1 };
   yield* voidApprovalsOfRun(run.runId);
   yield* saveEnd(row);
   return row;
@@ -209,5 +273,5 @@ function saveEnd(run: WorkflowRunRow): Transaction<number> {
 }
 
 function isOpen(status: RunStatus): boolean {
-  return status === "running" || status === "waiting-approval";
+  return status !== "finished" && status !== "failed" && status !== "cancelled";
 }

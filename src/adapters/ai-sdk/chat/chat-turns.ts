@@ -1,0 +1,108 @@
+/** The turns of a chat, as the store knows them. */
+import type { Host } from "../../../invoke/host.ts";
+import { listApprovals } from "../../../store/tables/approvals.ts";
+import { readRunRow } from "../../../store/tables/runs.ts";
+import { lastTurn, turnByInput, type TurnRow } from "../../../store/tables/turns.ts";
+import { decode } from "../../../util/encode.ts";
+import { sha256 } from "../../../util/hash.ts";
+import { ChatError } from "./chat-error.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import { answerId } from "./read-chunks.ts";
+
+export const CHAT_TURN = "ui-chat";
+
+/** Stored when a turn begins. */
+export interface BegunTurn {
+  readonly key: string;
+  readonly userId: string;
+  readonly contentHash: string;
+  /** As the model receives them. */
+  readonly messages: readonly unknown[];
+}
+
+export interface ChatTurn {
+  readonly number: number;
+  readonly began: BegunTurn;
+  readonly result: unknown;
+  readonly hasEnded: boolean;
+}
+
+/**
+ * `live`: a process drives it. `interrupted`: its process has died. `waiting`: for a decision. `ready`: the decisions are
+ * made. `failed`: the model failed, and the same message tries again.
+ */
+export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" | "ended";
+
+/** `undefined` for a chat that does not exist. */
+export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn | undefined> {
+  const row = await host.store.read(() => lastTurn(chatId));
+  return row === undefined || row.kind !== CHAT_TURN ? undefined : toChatTurn(row);
+}
+
+export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promise<TurnState> {
+  if (turn.hasEnded) return "ended";
+  const { run, isPending } = await host.store.read(function* () {
+    const pending = yield* listApprovals({ runId: chatId, status: "pending", limit: 1 }, host.clock.now());
+    return { run: yield* readRunRow(chatId), isPending: pending.length > 0 };
+  });
+  if (run?.state === "running")
+    return run.ownerId !== null && (await host.isOwnerAlive(run.ownerId)) ? "live" : "interrupted";
+  if (run?.state === "failed") return "failed";
+  return isPending ? "waiting" : "ready";
+}
+
+/**
+ * The turn that a request is about. `undefined`: a new one.
+ * @throws ChatError when the message has other content than before, or the answer is not the last one
+ */
+export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTurn | undefined> {
+  const { chatId, key, userId, contentHash } = request;
+  const { sent, found, last } = await host.store.read(function* () {
+    return {
+      sent: yield* turnByInput(chatId, inputHashOf(`submit ${userId}`)),
+      found: yield* turnByInput(chatId, inputHashOf(key)),
+      last: yield* lastTurn(chatId),
+    };
+  });
+  const begun = [sent, found].flatMap((row) => (row === undefined ? [] : [toChatTurn(row).began]));
+  if (begun.some((one) => one.contentHash !== contentHash))
+    throw new ChatError(
+      409,
+      "CHAT_MESSAGE_TAKEN",
+      `Message "${userId}" was sent before with other content.`,
+      "Send the changed message under a new id.",
+    );
+  if (request.answer === undefined) return found && toChatTurn(found);
+  // The last turn of a message may be a regenerated one.
+  const open = last?.kind === CHAT_TURN ? toChatTurn(last) : undefined;
+  if (open?.began.userId === userId && answerId(chatId, open.number) === request.answer.id) return open;
+  throw new ChatError(
+    409,
+    "CHAT_ANSWER_STALE",
+    `Answer "${request.answer.id}" is not the last one of this chat, so it cannot continue.`,
+    "Reload the chat.",
+  );
+}
+
+export function inputHashOf(key: string): string {
+  return sha256(`chat ${key}`);
+}
+
+/** A request to regenerate names the answer that it replaces: the same request again is the same turn. */
+export async function withKey(host: Host, request: ChatRequest): Promise<ChatRequest> {
+  if (!request.isRegenerated) return request;
+  const last = await lastChatTurn(host, request.chatId);
+  const isOpen = last !== undefined && !last.hasEnded && last.began.key.startsWith("regenerate ");
+  if (request.replaces === undefined && isOpen) return { ...request, key: last.began.key };
+  const replaces = request.replaces ?? answerId(request.chatId, last?.number ?? 0);
+  return { ...request, key: `regenerate ${request.userId} ${replaces}` };
+}
+
+function toChatTurn({ turn, beganJson, resultJson }: TurnRow): ChatTurn {
+  return {
+    number: turn,
+    began: decode(beganJson) as BegunTurn,
+    result: resultJson === null ? undefined : decode(resultJson),
+    hasEnded: resultJson !== null,
+  };
+}

@@ -1,0 +1,234 @@
+/** The chats of a handler: which turns this process drives, and what clients receive of them. */
+import type { UIMessage } from "ai";
+import { ToolwrightError } from "../../../errors.ts";
+import type { Host } from "../../../invoke/host.ts";
+import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts";
+import type { Runtime } from "../../../runtime/runtime.ts";
+import { lastIndexOf, nextIndexOf, readParts, requestStop } from "../../../store/tables/streams.ts";
+import type { NumberedPart } from "../../../stream/stream-part.ts";
+import { systemClock } from "../../../util/clock.ts";
+import { ChatError } from "./chat-error.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import { type BegunTurn, type ChatTurn, findTurn, lastChatTurn, stateOf, withKey } from "./chat-turns.ts";
+import { type ChatAgent, driveTurn } from "./drive-turn.ts";
+import { answerId, readChunks } from "./read-chunks.ts";
+import { type ChatIdentity, settleDecisions } from "./settle-decisions.ts";
+import { sseResponse, storedAnswerChunks } from "./sse-response.ts";
+import type { StoredAnswer } from "./stored-answer.ts";
+import { toModelMessages } from "./to-model-messages.ts";
+import type { IndexedChunk } from "./ui-chunks.ts";
+
+/** A turn that this process drives. */
+interface Driven {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+const STOP_WAIT_MS = 10_000;
+const STOP_POLL_MS = 50;
+
+export class Chats {
+  readonly #runtime: Runtime;
+  readonly #agent: ChatAgent;
+  readonly #driven = new Map<string, Driven>();
+
+  constructor(runtime: Runtime, agent: ChatAgent) {
+    this.#runtime = runtime;
+    this.#agent = agent;
+  }
+
+  with({ host }: OpenRuntime) {
+    return {
+      send: (request: ChatRequest, identity: ChatIdentity) => this.#send(host, request, identity),
+      resume: (chatId: string, from: number | undefined) => this.#resume(host, chatId, from),
+      stop: (chatId: string) => this.#stop(host, chatId),
+    };
+  }
+
+  async #send(host: Host, given: ChatRequest, identity: ChatIdentity): Promise<Response> {
+    const { chatId, answer } = given;
+    await this.#runtime.ready();
+    const request = await withKey(host, given);
+    const turn = await findTurn(host, request);
+    if (turn === undefined) {
+      await assertIdle(host, chatId);
+      const messages = await toModelMessages(request, this.#agent);
+      const { key, userId, contentHash } = request;
+      return this.#drive(host, chatId, { key, userId, contentHash, messages }, 0);
+    }
+    if (turn.hasEnded) return replay(chatId, turn);
+    if (answer !== undefined)
+      await settleDecisions(this.#runtime, chatId, answer, identity, this.#agent.tools ?? {});
+    // The client has the answer up to the decision; the rest follows.
+    const from = answer === undefined ? 0 : await afterRequests(host, chatId, answer);
+    const state = await stateOf(host, chatId, turn);
+    return state === "live" || state === "waiting"
+      ? this.#join(host, chatId, turn, from)
+      : this.#drive(host, chatId, turn.began, from);
+  }
+
+  async #resume(host: Host, chatId: string, from: number | undefined): Promise<Response> {
+    await this.#runtime.ready();
+    const turn = await lastChatTurn(host, chatId);
+    if (turn === undefined) return new Response(null, { status: 204 });
+    const state = await stateOf(host, chatId, turn);
+    if (from !== undefined) await assertWithin(host, chatId, from, state === "live");
+    if (state === "live") return this.#join(host, chatId, turn, from ?? 0);
+    if (state === "interrupted" || state === "ready") return this.#drive(host, chatId, turn.began, from ?? 0);
+    return new Response(null, { status: 204 });
+  }
+
+  async #stop(host: Host, chatId: string): Promise<void> {
+    await this.#runtime.ready();
+    const turn = await lastChatTurn(host, chatId);
+    if (turn === undefined)
+      throw new ChatError(404, "CHAT_NOT_FOUND", `There is no chat "${chatId}".`, "Check the id.");
+    if (turn.hasEnded) return;
+    await host.store.transaction(() => requestStop(chatId, turn.number), "normal");
+    const driven = this.#driven.get(chatId);
+    driven?.stop.abort(new Error("stopped"));
+    await driven?.done;
+    for (const until = performance.now() + STOP_WAIT_MS; performance.now() < until;) {
+      const now = await lastChatTurn(host, chatId);
+      if (now === undefined || now.hasEnded || now.number !== turn.number) return;
+      // If no process drives it, this one ends it.
+      if ((await stateOf(host, chatId, now)) !== "live")
+        await this.#start(chatId, now.began, () => Promise.resolve()).catch(() => undefined);
+      else await systemClock.sleep(STOP_POLL_MS);
+    }
+  }
+
+  /** Starts the turn, and returns its stream. The client is connected before the model is asked. */
+  async #drive(host: Host, chatId: string, began: BegunTurn, from: number): Promise<Response> {
+    const begun = Promise.withResolvers<number>();
+    const connected = Promise.withResolvers<void>();
+    const done = this.#start(chatId, began, (number) => {
+      begun.resolve(number);
+      return connected.promise;
+    });
+    // The errors of a turn that has begun are in its stream.
+    done.catch(begun.reject);
+    try {
+      const number = await begun.promise;
+      return this.#respond(chatId, number, this.#read(chatId, from, connected.resolve));
+    } catch (error) {
+      connected.resolve();
+      const turn = isConflict(error) ? await lastChatTurn(host, chatId) : undefined;
+      // The same message came twice at the same time.
+      if (turn?.began.key === began.key) return this.#join(host, chatId, turn, from);
+      throw error;
+    }
+  }
+
+  async #start(chatId: string, began: BegunTurn, onBegin: (turn: number) => Promise<void>): Promise<void> {
+    const stop = new AbortController();
+    const ended = Promise.withResolvers<void>();
+    const driven = { stop, done: ended.promise };
+    const begin = (turn: number): Promise<void> => {
+      this.#driven.set(chatId, driven);
+      return onBegin(turn);
+    };
+    try {
+      await useRuntime(this.#runtime, (opened) =>
+        driveTurn(opened, { chatId, agent: this.#agent, began, stop, onBegin: begin }),
+      );
+    } finally {
+      if (this.#driven.get(chatId) === driven) this.#driven.delete(chatId);
+      ended.resolve();
+    }
+  }
+
+  /** The stream of a turn that runs already. It may end at any time, and its parts with it. */
+  async #join(host: Host, chatId: string, { number }: ChatTurn, from: number): Promise<Response> {
+    const read = this.#read(chatId, from);
+    await read.first;
+    const now = await lastChatTurn(host, chatId);
+    if (now?.number !== number || !now.hasEnded) return this.#respond(chatId, number, read);
+    read.leave();
+    return replay(chatId, now);
+  }
+
+  /** Starts at once, not when the client reads: the turn may wait for it. */
+  #read(chatId: string, from: number, onReady?: () => void): StartedRead {
+    const leaving = new AbortController();
+    const chunks = readChunks(this.#runtime, chatId, { from, signal: leaving.signal, onReady });
+    const first = chunks.next();
+    // A reader that failed must not hold the turn. The body of the response reports the error.
+    first.catch(() => onReady?.());
+    return { chunks, first, leave: () => leaving.abort() };
+  }
+
+  #respond(chatId: string, turn: number, read: StartedRead): Response {
+    return sseResponse(withStart(answerId(chatId, turn), read), read.leave);
+  }
+}
+
+interface StartedRead {
+  readonly chunks: AsyncGenerator<IndexedChunk, void, void>;
+  readonly first: Promise<IteratorResult<IndexedChunk, void>>;
+  /** Ends the reader, and nothing else. */
+  readonly leave: () => void;
+}
+
+async function* withStart(
+  messageId: string,
+  { first, chunks }: StartedRead,
+): AsyncGenerator<IndexedChunk, void, void> {
+  yield { chunk: { type: "start", messageId } };
+  const { done, value } = await first;
+  if (done === true) return;
+  yield value;
+  yield* chunks;
+}
+
+function isConflict(error: unknown): boolean {
+  return ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT";
+}
+
+function replay(chatId: string, { number, result }: ChatTurn): Response {
+  const { chunks } = result as StoredAnswer;
+  return sseResponse(storedAnswerChunks(answerId(chatId, number), chunks));
+}
+
+/** One turn at a time. @throws ChatError */
+async function assertIdle(host: Host, chatId: string): Promise<void> {
+  const last = await lastChatTurn(host, chatId);
+  if (last === undefined || (await stateOf(host, chatId, last)) !== "live") return;
+  throw new ChatError(
+    409,
+    "CHAT_BUSY",
+    "The message before is still being answered.",
+    "Wait for the answer, or stop it with DELETE <api>/:id/stream.",
+  );
+}
+
+/** The index after the requests for approval that the client shows: what follows is new to it. */
+async function afterRequests(host: Host, chatId: string, answer: UIMessage): Promise<number> {
+  const shown = new Set(
+    (answer.parts as readonly { approval?: { id?: unknown } }[]).map(({ approval }) => approval?.id),
+  );
+  const texts = await host.store.read(() => readParts(chatId, 0));
+  const requests = texts
+    .flatMap((json) => JSON.parse(json) as NumberedPart[])
+    .filter((part) => part.type === "tool-approval-request" && shown.has(part.approvalId));
+  return Math.max(-1, ...requests.map(({ index }) => index)) + 1;
+}
+
+/** Another process may have shown parts that it has not stored yet. */
+const UNSTORED_PARTS = 10_000;
+
+/** @throws ChatError */
+async function assertWithin(host: Host, chatId: string, from: number, isLive: boolean): Promise<void> {
+  const { last, next } = await host.store.read(function* () {
+    return { last: yield* lastIndexOf(chatId), next: (yield* nextIndexOf(chatId)) ?? 0 };
+  });
+  const own = host.streams.current(chatId)?.nextIndex;
+  const end = own ?? (isLive ? Math.min(next, last + 1 + UNSTORED_PARTS) : next);
+  if (from <= end) return;
+  throw new ChatError(
+    416,
+    "CHAT_FROM_TOO_LARGE",
+    `The stream ends before part ${from}.`,
+    "Leave `from` out.",
+  );
+}

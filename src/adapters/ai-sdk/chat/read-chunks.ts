@@ -1,0 +1,30 @@
+/** Reads the parts of a run as chunks, with the index of each part. */
+import { readRunStream } from "../../../runtime/create-runtime.ts";
+import type { Runtime, StreamOptions } from "../../../runtime/runtime.ts";
+import { digest } from "../../../util/hash.ts";
+import { ChunkMaker, type IndexedChunk } from "./ui-chunks.ts";
+
+/** The id of the answer in a turn: the same for every reader, and after every restart. */
+export function answerId(runId: string, turn: number): string {
+  return `msg-${digest(["answer", runId, turn]).slice(0, 22)}`;
+}
+
+export interface ChunkOptions extends StreamOptions {
+  readonly onReady?: (() => void) | undefined;
+}
+
+/** Ends with the run, or when it waits for approval. A client continues the message when the approval is decided. */
+export async function* readChunks(
+  runtime: Runtime,
+  runId: string,
+  { onReady, ...options }: ChunkOptions,
+): AsyncGenerator<IndexedChunk & { readonly turn: number | undefined }, void, void> {
+  const maker = new ChunkMaker(options.from ?? 0);
+  for await (const part of readRunStream(runtime, runId, options, { until: ["waiting-approval"], onReady })) {
+    const chunk = maker.toChunk(part);
+    const turn = part.type === "ended" ? undefined : (part.iteration ?? 0) + 1;
+    if (chunk !== undefined) yield { index: part.index, chunk, turn };
+    if (part.type === "ended") return;
+  }
+  if (options.signal?.aborted !== true) yield { chunk: maker.pause(), turn: undefined };
+}

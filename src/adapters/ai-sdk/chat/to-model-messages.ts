@@ -1,0 +1,35 @@
+/** The messages of a client as the model receives them. */
+import type { UIMessage } from "ai";
+import { importPeer } from "../../../load/import-peer.ts";
+import { ChatError } from "./chat-error.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import type { ChatAgent } from "./drive-turn.ts";
+
+export async function toModelMessages(request: ChatRequest, agent: ChatAgent): Promise<unknown[]> {
+  const { convertToModelMessages, validateUIMessages } = await importPeer("ai", () => import("ai"));
+  try {
+    const messages = await validateUIMessages({ messages: request.messages.map(withoutOpenCalls) });
+    return await convertToModelMessages(messages, { tools: (agent.tools ?? {}) as never });
+  } catch (error) {
+    throw new ChatError(
+      400,
+      "CHAT_BAD_REQUEST",
+      `The messages are not valid: ${error instanceof Error ? error.message : String(error)}`,
+      "Send the messages that useChat sends.",
+    );
+  }
+}
+
+const HAS_RESULT = /^output-/;
+
+/**
+ * A turn that was stopped, or replaced while it waited, leaves calls without a result. A decision about such a call counts in
+ * the last message only, and providers refuse calls without a result.
+ */
+function withoutOpenCalls(message: UIMessage): UIMessage {
+  if (message.role !== "assistant") return message;
+  const parts = message.parts.filter(
+    (part) => !("toolCallId" in part) || HAS_RESULT.test(String((part as { state?: unknown }).state)),
+  );
+  return { ...message, parts };
+}

@@ -1,0 +1,147 @@
+/** Parts of a run as chunks of the AI SDK's message stream. One part becomes at most one chunk. */
+import type { UIMessageChunk } from "ai";
+import type { NumberedPart, StreamPart } from "../../../stream/stream-part.ts";
+
+export interface IndexedChunk {
+  /** `undefined` for a chunk that is no part, such as the start. */
+  readonly index?: number | undefined;
+  readonly chunk: UIMessageChunk;
+}
+
+/** For one connection: what it has sent decides what a retraction takes back. */
+export class ChunkMaker {
+  /** Whether the client may have parts of an earlier connection. */
+  readonly #isContinued: boolean;
+  readonly #begun = new Set<string>();
+  readonly #reset = new Set<string>();
+  #hasSent = false;
+  #finishReason: string | undefined;
+
+  constructor(from: number) {
+    this.#isContinued = from > 0;
+  }
+
+  toChunk(part: StreamPart): UIMessageChunk | undefined {
+    // Agents inside of tools have no place in the message.
+    if (part.type !== "ended" && part.parentKey !== undefined) return undefined;
+    const chunk = part.type === "ended" ? this.#end(part.status) : this.#ofPart(part);
+    this.#hasSent ||= chunk !== undefined;
+    return chunk;
+  }
+
+  /** The run waits: the client has the message up to now. */
+  pause(): UIMessageChunk {
+    return this.#finish();
+  }
+
+  #ofPart(part: NumberedPart): UIMessageChunk | undefined {
+    const { response } = part;
+    switch (part.type) {
+      case "response-start":
+        this.#begun.add(response);
+        // The step of a retracted response is used again.
+        return this.#reset.delete(response) ? undefined : { type: "start-step" };
+      case "retracted":
+        return this.#retract(response);
+      case "finish":
+        this.#finishReason = part.finishReason;
+        return { type: "finish-step" };
+      default:
+        return contentChunk(part);
+    }
+  }
+
+  #retract(response: string): UIMessageChunk | undefined {
+    const isShown = this.#begun.delete(response) || (this.#isContinued && !this.#hasSent);
+    if (!isShown) return undefined;
+    this.#reset.add(response);
+    return { type: "reset-step" };
+  }
+
+  #end(status: "finished" | "failed" | "cancelled"): UIMessageChunk {
+    if (status === "cancelled") return { type: "abort" };
+    if (status === "failed")
+      return { type: "error", errorText: "The answer failed. Send the message again." };
+    return this.#finish();
+  }
+
+  #finish(): UIMessageChunk {
+    const reason = FINISH_REASONS.find((one) => one === this.#finishReason);
+    return { type: "finish", ...(reason === undefined ? {} : { finishReason: reason }) };
+  }
+}
+
+const FINISH_REASONS = ["stop", "length", "content-filter", "tool-calls", "error", "other"] as const;
+
+function contentChunk(part: NumberedPart): UIMessageChunk | undefined {
+  switch (part.type) {
+    case "text-start":
+    case "text-end":
+    case "reasoning-start":
+    case "reasoning-end":
+      return { type: part.type, id: blockId(part, part.id) };
+    case "text-delta":
+    case "reasoning-delta":
+      return { type: part.type, id: blockId(part, part.id), delta: part.delta };
+    case "tool-input-start":
+      return { type: "tool-input-start", toolCallId: part.id, toolName: part.toolName };
+    case "tool-input-delta":
+      return { type: "tool-input-delta", toolCallId: part.id, inputTextDelta: part.delta };
+    case "file":
+      return {
+        type: "file",
+        mediaType: part.mediaType,
+        url: `data:${part.mediaType};base64,${part.data}`,
+      };
+    case "source":
+      return sourceChunk(part.source);
+    default:
+      return toolChunk(part);
+  }
+}
+
+function toolChunk(part: NumberedPart): UIMessageChunk | undefined {
+  switch (part.type) {
+    case "tool-call": {
+      const { toolCallId, toolName, input, providerExecuted } = part;
+      return {
+        type: "tool-input-available",
+        toolCallId,
+        toolName,
+        input,
+        ...(providerExecuted === true ? { providerExecuted } : {}),
+      };
+    }
+    case "tool-result":
+      return {
+        type: "tool-output-available",
+        toolCallId: part.toolCallId,
+        output: part.output ?? null,
+        ...(part.providerExecuted === true ? { providerExecuted: true } : {}),
+      };
+    case "tool-error":
+      return { type: "tool-output-error", toolCallId: part.toolCallId, errorText: part.error.message };
+    case "tool-denied":
+      return { type: "tool-output-denied", toolCallId: part.toolCallId };
+    case "tool-approval-request":
+      return { type: "tool-approval-request", toolCallId: part.toolCallId, approvalId: part.approvalId };
+    default:
+      return undefined;
+  }
+}
+
+/** Models use the same ids in every response. */
+function blockId({ response }: NumberedPart, id: string): string {
+  return `${response}:${id}`;
+}
+
+function sourceChunk(source: unknown): UIMessageChunk | undefined {
+  const { sourceType, id, url, title } = source as Readonly<Record<string, unknown>>;
+  if (sourceType !== "url" || typeof url !== "string") return undefined;
+  return {
+    type: "source-url",
+    sourceId: String(id),
+    url,
+    ...(typeof title === "string" ? { title } : {}),
+  };
+}

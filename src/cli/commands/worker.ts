@@ -1,0 +1,59 @@
+/** `toolwright worker`: takes runs of a store that are ready, and drives them. */
+import type { Command } from "commander";
+import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
+import { wholeNumber } from "../parse-options.ts";
+import type { CommonOptions } from "../screen.ts";
+
+export interface WorkerCommandOptions extends CommonOptions {
+  readonly concurrency?: number;
+  readonly leaseMs?: number;
+  readonly drainMs?: number;
+  readonly build?: string;
+  readonly label?: readonly string[];
+  readonly sharedRoot?: boolean;
+  readonly once?: boolean;
+  readonly healthPort?: number;
+}
+
+export function addWorkerCommand(program: Command): void {
+  const command = program
+    .command("worker")
+    .summary("take runs that are ready, and drive them")
+    .description(
+      "Takes runs that are ready and drives them: enqueued ones, interrupted ones, and those whose approval was decided. It runs the workflows of toolwright.config by name.",
+    )
+    .option("--concurrency <runs>", "how many runs at the same time (default: 4)", wholeNumber(1))
+    .option(
+      "--lease-ms <ms>",
+      "how long it may be silent before others take over (default: 10000)",
+      wholeNumber(2_000),
+    )
+    .option("--drain-ms <ms>", "how long calls may take after SIGTERM (default: 30000)", wholeNumber(0))
+    .option("--build <id>", "the version of the code, such as a commit")
+    .option("--label <key=value...>", "labels that lists of workers show")
+    .option("--shared-root", "the root folder is the same for every worker: runs that used files may move")
+    .option("--once", "work off all that is ready, then exit")
+    .option(
+      "--health-port <port>",
+      "answer GET /healthz and /readyz on this port; 0 takes a free one",
+      wholeNumber(0, 65_535),
+    );
+  withCommonOptions(command)
+    .addHelpText(
+      "after",
+      `${examples(
+        "toolwright worker",
+        "toolwright worker --concurrency 8 --build $GIT_COMMIT",
+        "toolwright worker --once   # in a cron job",
+      )}
+
+SIGTERM and SIGINT drain: no run is taken any more, and runs are given back
+between two calls. A second signal exits at once.`,
+    )
+    .action(
+      acting(async ({ screen, options }: Acting<WorkerCommandOptions>) => {
+        const { runWorker } = await import("../run-worker.ts");
+        return runWorker(screen, options);
+      }),
+    );
+}

@@ -1,0 +1,72 @@
+/**
+ * How a worker gives a run back. On request, no task and no call of the run begins any more, and the run is released when
+ * its calls in flight have ended and every task at work waits to make its next call. Calls inside a call still run: the
+ * outer one needs them to end.
+ */
+export class RunRelease {
+  readonly #over = new AbortController();
+  readonly #held = new Set<object>();
+  #isRequested = false;
+  #inFlight = 0;
+  #tasks = 0;
+
+  /** Aborted when the run is released: what is still at work must stop. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  /** Gives the run back between two calls. */
+  request(): void {
+    this.#isRequested = true;
+    this.#check();
+  }
+
+  /** Gives the run back at once: its time is up, or it may belong to another worker already. */
+  now(reason: Error): void {
+    this.#isRequested = true;
+    this.#over.abort(reason);
+  }
+
+  /** How many tasks are at work. */
+  setTasks(count: number): void {
+    this.#tasks = count;
+    this.#check();
+  }
+
+  /** A call begins. Returns a function that ends it. */
+  enter(): () => void {
+    this.#inFlight += 1;
+    return () => {
+      this.#inFlight -= 1;
+      this.#check();
+    };
+  }
+
+  /** A call of this task must not begin. Resolves when the run is released. */
+  async hold(task: object): Promise<void> {
+    this.#held.add(task);
+    this.#check();
+    const { signal } = this;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  #check(): void {
+    if (!this.#isRequested || this.#inFlight > 0 || this.#held.size < this.#tasks || this.#tasks === 0)
+      return;
+    this.#over.abort(new Released());
+  }
+}
+
+/** The run was given back between two calls. */
+export class Released extends Error {
+  constructor() {
+    super("the worker has given the run back");
+  }
+}

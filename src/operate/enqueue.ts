@@ -1,0 +1,129 @@
+/** Puts a run into the queue: a worker that knows its name starts it. */
+import { randomUUID } from "node:crypto";
+import {
+  aRunId,
+  anything,
+  anInteger,
+  type Check,
+  must,
+  oneOf,
+  someLabels,
+} from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
+import { describe } from "../definition/option-checks.ts";
+import { ToolwrightError } from "../errors.ts";
+import type { Host } from "../invoke/host.ts";
+import { refusal } from "../runtime/options.ts";
+import type { EnqueuedRun, EnqueueOptions } from "../runtime/runtime.ts";
+import { insertQueuedRun, type Served } from "../store/tables/queue.ts";
+import { readProgram } from "../store/tables/program-claims.ts";
+import { readRunRow } from "../store/tables/runs.ts";
+import { readRun } from "../store/tables/workflow-runs.ts";
+import { canonicalText } from "../util/canonical.ts";
+import { decode, encode } from "../util/encode.ts";
+import { listWorkers } from "./list-workers.ts";
+
+const aTime: Check = must(
+  (value) =>
+    (value instanceof Date && !Number.isNaN(value.getTime())) ||
+    (typeof value === "number" && Number.isFinite(value) && value >= 0),
+  "a Date, or a number of milliseconds since 1970",
+);
+
+export const ENQUEUE_OPTIONS: OptionTable = optionTable<EnqueueOptions>(
+  "runtime.enqueue",
+  {
+    input: anything,
+    runId: aRunId,
+    startAt: aTime,
+    priority: anInteger(Number.MIN_SAFE_INTEGER),
+    labels: someLabels,
+    kind: oneOf("workflow", "agent", "program"),
+  },
+  { example: "{ input }" },
+);
+
+const LONGEST_NAME = 200;
+
+/**
+ * The same id, name and input again is the same run.
+ * @throws WORKFLOW_RUN_EXISTS when the id belongs to another run
+ */
+export async function enqueueRun(
+  host: Host,
+  name: string,
+  options: EnqueueOptions = {},
+): Promise<EnqueuedRun> {
+  if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME)
+    throw refusal(
+      "name",
+      `must be the name of a workflow, a text of 1 to ${LONGEST_NAME} characters, not ${describe(name)}`,
+    );
+  checkOptions(ENQUEUE_OPTIONS, options);
+  const { runId = randomUUID(), startAt, priority = 0, labels } = options;
+  const kind = options.kind ?? (await kindOf(host, name));
+  const inputJson = encode(options.input ?? {});
+  const createdAtMs = host.clock.now();
+  const startAtMs = startAt === undefined ? null : Math.ceil(Number(startAt));
+  const isNew = await host.store.transaction(
+    () =>
+      insertQueuedRun({
+        runId,
+        kind,
+        name,
+        inputJson,
+        optionsJson: encode({}),
+        createdAtMs,
+        startAtMs,
+        priority,
+        labels,
+      }),
+    "full",
+  );
+  if (!isNew) await assertSame(host, { runId, kind, name, input: options.input ?? {} });
+  return { runId };
+}
+
+/** A worker says what it runs under a name. Without one, it is a workflow. */
+async function kindOf({ store }: Host, name: string): Promise<Served["kind"]> {
+  const workers = await listWorkers(store);
+  const served = workers
+    .filter(({ status }) => status !== "dead")
+    .flatMap(({ serves }) => serves)
+    .find((one) => one.name === name);
+  return served?.kind ?? "workflow";
+}
+
+async function assertSame(
+  { store }: Host,
+  run: { readonly runId: string; readonly kind: string; readonly name: string; readonly input: unknown },
+): Promise<void> {
+  const { runId } = run;
+  const row = await store.read(() => readRunRow(runId));
+  const isSameRun = row?.kind === run.kind && row.name === run.name;
+  const inputJson = isSameRun
+    ? run.kind === "workflow"
+      ? (await store.read(() => readRun(runId)))?.inputJson
+      : (await store.read(() => readProgram(runId)))?.inputJson
+    : undefined;
+  // The input of a program that has ended is not compared: its id and name are the same.
+  const isSame =
+    isSameRun && (inputJson === undefined || inputJson === null || covers(decode(inputJson), run.input));
+  if (isSame) return;
+  throw new ToolwrightError(
+    "WORKFLOW_RUN_EXISTS",
+    `Run "${runId}" already exists${row === undefined ? "" : `: its status is "${row.state}"`}, with another name or input.`,
+    { details: { runId, status: row?.state ?? null }, hint: "Use another runId." },
+  );
+}
+
+/** A run that has started holds its input as the schema parsed it: defaults were added. */
+function covers(stored: unknown, given: unknown): boolean {
+  if (canonicalText(stored) === canonicalText(given)) return true;
+  if (typeof stored !== "object" || typeof given !== "object" || stored === null || given === null)
+    return false;
+  return Object.entries(given).every(([key, value]) => {
+    const kept = (stored as Record<string, unknown>)[key];
+    return kept !== undefined && canonicalText(kept) === canonicalText(value);
+  });
+}

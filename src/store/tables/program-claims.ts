@@ -1,0 +1,99 @@
+/** Claims of enqueued runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
+import { readInteger, readText, readTextOrNull } from "./columns.ts";
+import { change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { markReady } from "./queue.ts";
+import { settleRun } from "./runs.ts";
+import { sealRun } from "./scopes.ts";
+import { countTakeover } from "./takeovers.ts";
+
+export interface ClaimableProgram {
+  readonly epoch: number;
+  readonly ownerId: string | null;
+  readonly inputJson: string | null;
+}
+
+const READ = `SELECT claim_epoch, owner_id, input_json FROM toolwright_runs
+WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND state NOT IN ('finished', 'failed', 'cancelled')`;
+
+/** `undefined` when there is no such run, or when it has ended. */
+export function* readProgram(runId: string): Transaction<ClaimableProgram | undefined> {
+  const row = yield* first(READ, runId);
+  if (row === undefined) return undefined;
+  return {
+    epoch: readInteger(row, "claim_epoch"),
+    ownerId: readTextOrNull(row, "owner_id"),
+    inputJson: readTextOrNull(row, "input_json"),
+  };
+}
+
+export interface ProgramClaim {
+  readonly ownerId: string;
+  readonly nowMs: number;
+  /** The error of a run that was taken over `most` times in a row without progress. */
+  readonly crashLoop: { readonly most: number; readonly errorJson: string };
+}
+
+/** The new epoch, or `undefined` when another worker was faster. Every scope that an earlier owner has open is fenced. */
+export function* claimProgram(
+  runId: string,
+  checked: ClaimableProgram,
+  { ownerId, nowMs, crashLoop }: ProgramClaim,
+): Transaction<number | undefined> {
+  const row = yield* first(`${READ} {update}`, runId);
+  if (row === undefined || readInteger(row, "claim_epoch") !== checked.epoch) return undefined;
+  const isTakeover = readTextOrNull(row, "owner_id") !== null;
+  yield* sealRun(runId);
+  const isLooping = isTakeover && (yield* countTakeover(runId)) > crashLoop.most;
+  const epoch = checked.epoch + 1;
+  yield* change(
+    `UPDATE toolwright_runs SET claim_epoch = ?2, claimed_by = ?3, owner_id = ?3, state = 'running', error_json = NULL,
+       updated_at_ms = ?4, finished_at_ms = NULL, ready_at_ms = NULL, is_due = 0, parked = NULL WHERE id = ?1`,
+    runId,
+    epoch,
+    ownerId,
+    nowMs,
+  );
+  if (!isLooping) return epoch;
+  yield* endProgram(runId, epoch, crashLoop.errorJson, nowMs);
+  return undefined;
+}
+
+/** Whether the claim still holds; locks it until the transaction ends. */
+export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
+  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  return row !== undefined && readInteger(row, "claim_epoch") === epoch;
+}
+
+function* dropClaim(runId: string, epoch: number): Transaction<boolean> {
+  const sql =
+    "UPDATE toolwright_runs SET claimed_by = NULL WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by IS NOT NULL";
+  return (yield* change(sql, runId, epoch)) > 0;
+}
+
+/** The program has returned or thrown. It waits if one of its calls waits for approval. */
+export function* endProgram(
+  runId: string,
+  epoch: number,
+  errorJson: string | null,
+  nowMs: number,
+): Transaction<void> {
+  if (!(yield* dropClaim(runId, epoch))) return;
+  yield* settleRun(runId, errorJson, nowMs);
+  const row = yield* first("SELECT state FROM toolwright_runs WHERE id = ?1", runId);
+  const state = row === undefined ? "" : readText(row, "state");
+  if (state === "waiting-approval") return;
+  yield* change("UPDATE toolwright_runs SET ready_at_ms = NULL, is_due = 0 WHERE id = ?1", runId);
+}
+
+/** The worker gives the run back: another one may take it at once. */
+export function* releaseProgram(runId: string, epoch: number, nowMs: number): Transaction<void> {
+  if (!(yield* dropClaim(runId, epoch))) return;
+  yield* sealRun(runId);
+  yield* change(
+    "UPDATE toolwright_runs SET state = 'queued', owner_id = NULL, updated_at_ms = ?2 WHERE id = ?1",
+    runId,
+    nowMs,
+  );
+  yield* markReady(runId);
+}

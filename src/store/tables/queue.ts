@@ -1,0 +1,188 @@
+/**
+ * Which runs wait for a worker. One marker per run, for every kind of run: `ready_at_ms` says from when a worker may take
+ * it, and `is_due` that the time has come. Whatever makes a run ready (an enqueue, a decision, a signal, a timer, a release,
+ * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
+ * trigger notifies the workers.
+ */
+import { readIntegerOrNull, readOneOf, readText, readTextOrNull } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+import { RUN_STATES, type RunState } from "../run-words.ts";
+import { insertLabels, type Labels, listedName } from "./runs.ts";
+import { assertNotDeleted } from "./tombstones.ts";
+
+const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
+const IS_OPEN = "status = 'open' AND state NOT IN ('finished', 'failed', 'cancelled')";
+
+const MARK = `UPDATE toolwright_runs SET sent_at_ms = NULL, parked = NULL,
+  ready_at_ms = CASE WHEN ready_at_ms IS NULL OR ready_at_ms > ${AT} THEN ${AT} ELSE ready_at_ms END,
+  is_due = CASE WHEN is_due = 1 OR ${AT} <= {now} THEN 1 ELSE 0 END
+WHERE id = ?1 AND ${IS_OPEN}`;
+
+/**
+ * From this time on a worker may take the run: once its owner, if it has one, has released it. The earliest of several times
+ * counts. A run that has ended stays ended: 0.
+ * @param atMs by the database's clock. `null`: now
+ */
+export function markReady(runId: string, atMs: number | null = null): Transaction<number> {
+  return change(MARK, runId, atMs);
+}
+
+/** Runs whose time has come enter the queue. Returns how many. */
+export function promoteDue(): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET is_due = 1
+     WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL AND ready_at_ms <= {now}`,
+  );
+}
+
+/** In how many milliseconds the next run is due. `null`: none waits for a time. */
+export function* readNextDue(): Transaction<number | null> {
+  const row = yield* first(
+    `SELECT MIN(ready_at_ms) - {now} AS in_ms FROM toolwright_runs
+     WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL`,
+  );
+  return row === undefined ? null : readIntegerOrNull(row, "in_ms");
+}
+
+export interface QueuedRun {
+  readonly runId: string;
+  readonly kind: "workflow" | "agent" | "program";
+  /** Under which workers know it. */
+  readonly name: string;
+  readonly inputJson: string;
+  /** What the start stores for resumes. Only for workflows. */
+  readonly optionsJson: string;
+  readonly createdAtMs: number;
+  /** By the database's clock. `null`: now. */
+  readonly startAtMs: number | null;
+  /** Larger first. */
+  readonly priority: number;
+  readonly labels?: Labels | undefined;
+}
+
+const INSERT_WORKFLOW = `INSERT INTO toolwright_workflow_runs (run_id, workflow, file, shape, status, input_json, options_json,
+  epoch, owner_id, created_at_ms, updated_at_ms)
+SELECT ?1, ?2, NULL, '', 'queued', ?3, ?4, 0, NULL, CAST(?5 AS BIGINT), CAST(?5 AS BIGINT)
+WHERE NOT EXISTS (SELECT 1 FROM toolwright_runs WHERE id = ?1) ON CONFLICT DO NOTHING`;
+
+const INSERT_OTHER = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, input_json)
+VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'queued', ?5) ON CONFLICT DO NOTHING`;
+
+const ENQUEUE = `UPDATE toolwright_runs SET priority = ?3, position = {position}, ready_at_ms = ${AT},
+  is_due = CASE WHEN ${AT} <= {now} THEN 1 ELSE 0 END WHERE id = ?1 AND status = 'open'`;
+
+/** A run that no process has started. `false` when the id is taken. */
+export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
+  const { runId, kind, createdAtMs } = run;
+  const changes =
+    kind === "workflow"
+      ? yield* change(INSERT_WORKFLOW, runId, run.name, run.inputJson, run.optionsJson, createdAtMs)
+      : yield* change(INSERT_OTHER, runId, createdAtMs, kind, listedName(run.name), run.inputJson);
+  // The insert waits for a garbage collection that deletes a run with this id, so check after it.
+  yield* assertNotDeleted(runId);
+  if (changes === 0) return false;
+  yield* change(ENQUEUE, runId, run.startAtMs, run.priority);
+  if (run.labels !== undefined) yield* insertLabels(runId, run.labels, createdAtMs);
+  return true;
+}
+
+export interface Readiness {
+  readonly state: RunState;
+  /** Until a worker may take it, 0 or less if it may now; `null` while nothing makes it ready. */
+  readonly readyInMs: number | null;
+}
+
+/** `undefined` when there is no such run. */
+export function* readReadiness(runId: string): Transaction<Readiness | undefined> {
+  const row = yield* first(
+    "SELECT state, ready_at_ms - {now} AS ready_in_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open'",
+    runId,
+  );
+  return (
+    row && {
+      state: readOneOf(row, "state", RUN_STATES),
+      readyInMs: readIntegerOrNull(row, "ready_in_ms"),
+    }
+  );
+}
+
+/** What a worker runs: by name, and for workflows also by the digest of their code. */
+export interface Served {
+  readonly kind: "workflow" | "agent" | "program";
+  readonly name: string;
+  /** The shape of a workflow that came from a file. */
+  readonly code?: string | undefined;
+}
+
+export interface WorkerTraits {
+  /** Where it runs, as owners tell hosts apart. */
+  readonly host: string;
+  readonly build: string | null;
+  /** Its files are those of every other worker. */
+  readonly sharedRoot: boolean;
+}
+
+export interface ReadyRun {
+  readonly runId: string;
+  readonly kind: Served["kind"];
+  readonly name: string;
+  /** The digest of the code that a workflow run was started with, from a file. */
+  readonly code: string | null;
+}
+
+/** The owner has died or left. On its own host a process that is no worker lives as long as the process table says. */
+const IS_FREE = `(r.owner_id IS NULL OR EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id
+    AND (o.ended_at_ms IS NOT NULL OR (o.lease_until_ms < {now} AND (o.is_worker = 1 OR o.host <> ?1))))
+  OR NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id))`;
+
+const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
+  AND (r.on_change IS NULL OR r.on_change <> 'pin' OR r.build IS NULL OR r.build = ?2)`;
+
+/**
+ * One branch per name, each of which reads its part of the index in order: runs that no worker serves cost nothing. Build the
+ * text once per worker.
+ */
+export function readyStatement(served: readonly Served[], limit: number): string {
+  const branch = (
+    condition: string,
+  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.code, r.priority, r.position
+FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
+ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
+  const branches = served.flatMap(({ kind, name, code }) => [
+    branch(`r.kind = '${kind}' AND r.name = ${quoted(listedName(name))}`),
+    ...(code === undefined ? [] : [branch(`r.code = ${quoted(code)}`)]),
+  ]);
+  return `${branches.join("\nUNION ")}\nORDER BY priority DESC, position, id LIMIT ${limit}`;
+}
+
+/** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function* listReady(statement: string, traits: WorkerTraits): Transaction<ReadyRun[]> {
+  const rows = yield* all(statement, traits.host, traits.build, Number(traits.sharedRoot));
+  return rows.map((row) => ({
+    runId: readText(row, "id"),
+    kind: readText(row, "kind") as Served["kind"],
+    name: readText(row, "name"),
+    code: readTextOrNull(row, "code"),
+  }));
+}
+
+/** No worker may take the run, and none of those that are alive could. A worker that starts looks again. */
+export function parkRun(runId: string, reason: "changed"): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET is_due = 0, parked = ?2 WHERE id = ?1 AND is_due = 1 AND ${IS_OPEN}`,
+    runId,
+    reason,
+  );
+}
+
+/** A worker with other code has started. */
+export function unparkRuns(): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET is_due = 1, parked = NULL WHERE parked IS NOT NULL AND ready_at_ms <= {now} AND ${IS_OPEN}`,
+  );
+}

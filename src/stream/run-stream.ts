@@ -1,0 +1,296 @@
+/**
+ * The parts that this runtime writes for one run. Local readers receive a part at once. For other processes, parts are stored
+ * in batches, in the order of their indexes. A response that is being committed holds back the parts of others, so that
+ * indexes rise for every reader.
+ */
+import type { Store, Transaction } from "../store/store.ts";
+import type { ResponseLocation } from "../store/tables/responses.ts";
+import {
+  commitParts,
+  hasReaderBehind,
+  insertParts,
+  openResponses,
+  readParts,
+  reserveIndexes,
+  returnIndexes,
+} from "../store/tables/streams.ts";
+import { systemClock } from "../util/clock.ts";
+import { numberResponses } from "./number-responses.ts";
+import {
+  type NumberedPart,
+  type PartOrigin,
+  placeOf,
+  responseId,
+  type StreamPartDetails,
+} from "./stream-part.ts";
+
+/** Reserved when the stream opens; the rest is given back when it closes. A crash leaves a gap, so that no index repeats. */
+const RESERVED = 2 ** 32;
+const FLUSH_MS = 100;
+const FLUSH_CHARS = 4_000;
+/** How long the end of a task waits for readers of other processes, which would lose the parts. */
+const DRAIN_MS = 2_000;
+const DRAIN_POLL_MS = 20;
+
+interface Pending {
+  readonly part: NumberedPart;
+  readonly origin: PartOrigin;
+  /** `""` for the result of a call, which no commit deletes. */
+  readonly group: string;
+}
+
+export class RunStream {
+  readonly #runId: string;
+  readonly #store: Store;
+  readonly #deliver: (part: NumberedPart) => void;
+  /** The beginning of the ids of this runtime's own readers. */
+  readonly #readers: string;
+  readonly #reserved: number;
+  readonly #first: number;
+  /** Responses that another process began and did not commit. */
+  readonly #abandoned: Set<string>;
+  /** Calls whose result was published. */
+  readonly #results: Set<string>;
+  /** The response that made each call. */
+  readonly #callers: Map<string, string>;
+  /** The last retraction of each response that is not committed. */
+  readonly retractions = new Map<string, NumberedPart>();
+  #next: number;
+  #buffer: Pending[] = [];
+  #chars = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The last write to the store. */
+  #writing: Promise<unknown> = Promise.resolve();
+  /** What waits for the commit of a response. */
+  #held: (() => void)[] | undefined;
+  #isClosed = false;
+
+  private constructor(
+    runId: string,
+    store: Store,
+    deliver: (part: NumberedPart) => void,
+    readers: string,
+    loaded: { first: number; abandoned: readonly string[]; parts: readonly NumberedPart[] },
+  ) {
+    this.#runId = runId;
+    this.#store = store;
+    this.#deliver = deliver;
+    this.#readers = readers;
+    this.#first = loaded.first;
+    this.#next = loaded.first;
+    this.#reserved = loaded.first + RESERVED;
+    this.#abandoned = new Set(loaded.abandoned);
+    const { parts } = loaded;
+    this.#results = new Set(parts.filter(({ type }) => RESULTS.has(type)).map(resultKey));
+    this.#callers = new Map(
+      parts.flatMap((part) =>
+        part.type === "tool-call" ? [[callKey(part, part.toolCallId), part.response]] : [],
+      ),
+    );
+  }
+
+  static async open(
+    runId: string,
+    store: Store,
+    deliver: (part: NumberedPart) => void,
+    readers: string,
+  ): Promise<RunStream> {
+    const loaded = await store.transaction(function* () {
+      yield* numberResponses(runId);
+      const first = yield* reserveIndexes(runId, RESERVED);
+      const abandoned = yield* openResponses(runId);
+      const texts = yield* readParts(runId, 0);
+      return { first, abandoned, parts: texts.flatMap((json) => JSON.parse(json) as NumberedPart[]) };
+    }, "normal");
+    return new RunStream(runId, store, deliver, readers, loaded);
+  }
+
+  get nextIndex(): number {
+    return this.#next;
+  }
+
+  /** Whether an earlier owner has shown parts of this response to readers. Asked once. */
+  takeAbandoned(response: string): boolean {
+    return this.#abandoned.delete(response);
+  }
+
+  /** @returns the part with its index, once it has one */
+  publish(
+    origin: PartOrigin,
+    response: string,
+    details: StreamPartDetails,
+    onNumbered?: (part: NumberedPart) => void,
+  ): void {
+    this.#whenFree(() => {
+      const part = this.#number(origin, response, details);
+      onNumbered?.(part);
+      this.#add({ part, origin, group: response });
+      this.#deliver(part);
+    });
+  }
+
+  /** The result of a call, or the request that it waits for. Each is published once, however often the loop resumes. */
+  publishResult(origin: PartOrigin, toolCallId: string, details: StreamPartDetails): void {
+    this.#whenFree(() => {
+      const response = this.#callers.get(callKey(origin, toolCallId)) ?? "";
+      const part = this.#number(origin, response, details);
+      const key = resultKey(part);
+      if (this.#results.has(key)) {
+        this.#next -= 1;
+        return;
+      }
+      this.#results.add(key);
+      this.#add({ part, origin, group: "" });
+      this.#deliver(part);
+    });
+  }
+
+  /**
+   * Commits a response together with its parts. `end` becomes visible after the commit only.
+   * @param write commits the response and the given statements in one transaction
+   */
+  async commit<T>(
+    origin: PartOrigin,
+    location: ResponseLocation,
+    said: () => readonly NumberedPart[],
+    end: readonly StreamPartDetails[],
+    write: (also: () => Transaction<void>) => Promise<T>,
+  ): Promise<T> {
+    const response = responseId(location);
+    const turn = this.#writing.then(async () => {
+      this.#held = [];
+      const held = end.map((details) => this.#number(origin, response, details));
+      const others = this.#take().filter(({ group }) => group !== response);
+      const parts = [...said(), ...held];
+      const json = JSON.stringify(parts);
+      const lastIndex = parts.at(-1)?.index ?? 0;
+      try {
+        const runId = this.#runId;
+        const saved = await write(function* () {
+          yield* insertAll(runId, others);
+          yield* commitParts(runId, response, location, { json, lastIndex });
+        });
+        this.retractions.delete(response);
+        for (const part of held) this.#deliver(part);
+        return saved;
+      } catch (error) {
+        this.#buffer.unshift(...others);
+        throw error;
+      } finally {
+        const waiting = this.#held;
+        this.#held = undefined;
+        for (const go of waiting) go();
+      }
+    });
+    this.#writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Stores what is buffered, so that a reader finds every part up to now. */
+  async flush(): Promise<void> {
+    const before = this.#writing;
+    // The parts are a cache: a response that is committed later holds them all.
+    this.#writing = this.#writeBuffer(before).catch(() => undefined);
+    await this.#writing;
+  }
+
+  async #writeBuffer(before: Promise<unknown>): Promise<void> {
+    await before;
+    const pending = this.#take();
+    if (pending.length === 0) return;
+    await this.#store.transaction(() => insertAll(this.#runId, pending), "normal");
+  }
+
+  /** Waits until readers of other processes have read everything, before the end of the task deletes it. */
+  async drain(): Promise<void> {
+    await this.flush();
+    const last = this.#next - 1;
+    const until = performance.now() + DRAIN_MS;
+    const isBehind = (): Promise<boolean> =>
+      this.#store.read(() => hasReaderBehind(this.#runId, last, this.#readers));
+    while (this.#next > this.#first && (await isBehind()) && performance.now() < until) {
+      await systemClock.sleep(DRAIN_POLL_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+    clearTimeout(this.#timer);
+    // One index more, for the end of the run.
+    const next = this.#next === this.#first ? this.#first : this.#next + 1;
+    await this.#store.transaction(() => returnIndexes(this.#runId, this.#reserved, next), "normal");
+  }
+
+  #number(origin: PartOrigin, response: string, details: StreamPartDetails): NumberedPart {
+    const index = this.#next;
+    this.#next += 1;
+    if (details.type === "tool-call") this.#callers.set(callKey(origin, details.toolCallId), response);
+    return { ...placeOf(origin, index, response), ...details };
+  }
+
+  #whenFree(go: () => void): void {
+    // Code that runs on after its task has ended is not heard: its indexes belong to others by now.
+    if (this.#isClosed) return;
+    if (this.#held === undefined) go();
+    else this.#held.push(() => this.#whenFree(go));
+  }
+
+  #add(pending: Pending): void {
+    this.#buffer.push(pending);
+    this.#chars += sizeOf(pending.part);
+    if (this.#chars >= FLUSH_CHARS) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  #take(): Pending[] {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#chars = 0;
+    return this.#buffer.splice(0);
+  }
+}
+
+/** One row for each response, since the commit of a response deletes its parts. */
+function* insertAll(runId: string, pending: readonly Pending[]): Transaction<void> {
+  const groups = Map.groupBy(pending, ({ group, origin }) => `${origin.scopeId} ${group}`);
+  for (const [first, ...more] of groups.values()) {
+    if (first === undefined) continue;
+    const { origin, group } = first;
+    yield* insertParts(
+      {
+        runId,
+        firstIndex: first.part.index,
+        lastIndex: more.at(-1)?.part.index ?? first.part.index,
+        scopeId: origin.scopeId,
+        response: group,
+        partsJson: JSON.stringify([first, ...more].map(({ part }) => part)),
+      },
+      origin.writer,
+    );
+  }
+}
+
+function sizeOf(part: NumberedPart): number {
+  return 100 + ("delta" in part ? part.delta.length : 0);
+}
+
+const RESULTS: ReadonlySet<string> = new Set([
+  "tool-result",
+  "tool-error",
+  "tool-denied",
+  "tool-approval-request",
+]);
+
+type CallPlace = Pick<NumberedPart, "nodeId" | "iteration" | "parentKey">;
+
+function callKey({ nodeId, iteration, parentKey = "" }: CallPlace, toolCallId: string): string {
+  return JSON.stringify([nodeId, iteration, parentKey, toolCallId]);
+}
+
+/** A request for approval, and what follows it, are two parts of one call. */
+function resultKey(part: NumberedPart): string {
+  const id = "toolCallId" in part ? part.toolCallId : "";
+  const kind = part.type === "tool-approval-request" ? part.approvalId : "result";
+  return `${kind} ${part.response} ${callKey(part, id)}`;
+}

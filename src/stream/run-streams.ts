@@ -1,0 +1,160 @@
+/**
+ * The streams of a runtime: which runs are read, here or in other processes. A run that is not read costs one look-up for each
+ * request to a model, and one more every 250 ms while the response arrives.
+ */
+import { randomUUID } from "node:crypto";
+import type { Store } from "../store/store.ts";
+import { nextIndexOf } from "../store/tables/streams.ts";
+import { type StoreWatch, watchStore } from "../store/watch-store.ts";
+import { RunStream } from "./run-stream.ts";
+import type { NumberedPart } from "./stream-part.ts";
+
+const LOOK_MS = 250;
+
+type PartListener = (part: NumberedPart) => void;
+
+export class RunStreams {
+  /** The ids of this runtime's readers begin with it. */
+  readonly id = `${randomUUID()}/`;
+  readonly #store: Store;
+  readonly #opening = new Map<string, Promise<RunStream>>();
+  readonly #open = new Map<string, RunStream>();
+  readonly #listeners = new Map<string, Set<PartListener>>();
+  /** Responses in flight of runs that no one reads: called when a reader has come. */
+  readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
+  readonly #wakers = new Set<() => void>();
+  #watch: Promise<StoreWatch> | undefined;
+  #isLooking = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The stream that this runtime writes now. */
+  current(runId: string): RunStream | undefined {
+    return this.#open.get(runId);
+  }
+
+  /** The stream to write to, or `undefined` if no one reads the run. */
+  async wanted(runId: string): Promise<RunStream | undefined> {
+    const open = this.#open.get(runId) ?? this.#opening.get(runId);
+    if (open !== undefined) return open;
+    const isRead =
+      this.#listeners.has(runId) || (await this.#store.read(() => nextIndexOf(runId))) !== undefined;
+    return isRead ? this.#start(runId) : undefined;
+  }
+
+  /** @param onWanted called once, when a reader has come */
+  waitForReader(runId: string, onWanted: (stream: RunStream) => void): () => void {
+    const waiting = this.#unread.get(runId) ?? new Set();
+    waiting.add(onWanted);
+    this.#unread.set(runId, waiting);
+    this.#look();
+    return () => {
+      waiting.delete(onWanted);
+      if (waiting.size === 0 && this.#unread.get(runId) === waiting) this.#unread.delete(runId);
+    };
+  }
+
+  /** Parts that this runtime writes, as they are written. @param onChange called after commits of any process */
+  async listen(runId: string, listener: PartListener, onChange: () => void): Promise<() => Promise<void>> {
+    const listeners = this.#listeners.get(runId) ?? new Set();
+    listeners.add(listener);
+    this.#listeners.set(runId, listeners);
+    this.#wakers.add(onChange);
+    this.#watch ??= watchStore(this.#store, () => this.#wakeAll());
+    await this.#watch;
+    if (this.#unread.has(runId)) await this.#announce(runId);
+    return async () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId);
+      this.#wakers.delete(onChange);
+      if (this.#wakers.size > 0) return;
+      const watch = this.#watch;
+      this.#watch = undefined;
+      (await watch)?.close();
+    };
+  }
+
+  /** Readers look again: the state of a run has changed here. */
+  #wakeAll(): void {
+    for (const wake of Array.from(this.#wakers)) wake();
+  }
+
+  /** The last task of the run in this runtime is about to end. */
+  async leave(runId: string): Promise<void> {
+    const opening = this.#opening.get(runId);
+    if (opening === undefined) return;
+    this.#opening.delete(runId);
+    this.#open.delete(runId);
+    try {
+      const stream = await opening;
+      await stream.drain();
+      await stream.close();
+    } catch {
+      // A stream is a cache: its errors must not fail the run.
+    }
+  }
+
+  /** The end of a task is about to delete its parts: readers of other processes read them first. */
+  async drain(runId: string): Promise<void> {
+    // A stream is a cache: its errors must not fail the run.
+    await this.#open
+      .get(runId)
+      ?.drain()
+      .catch(() => undefined);
+  }
+
+  /** After the end of the task is committed. */
+  left(): void {
+    if (this.#wakers.size > 0) this.#wakeAll();
+  }
+
+  #start(runId: string): Promise<RunStream> {
+    const known = this.#opening.get(runId);
+    if (known !== undefined) return known;
+    const deliver: PartListener = (part) => {
+      for (const listener of Array.from(this.#listeners.get(runId) ?? [])) listener(part);
+    };
+    const opening = RunStream.open(runId, this.#store, deliver, this.id);
+    this.#opening.set(runId, opening);
+    void this.#note(runId, opening);
+    return opening;
+  }
+
+  async #note(runId: string, opening: Promise<RunStream>): Promise<void> {
+    try {
+      const stream = await opening;
+      if (this.#opening.get(runId) !== opening) return;
+      this.#open.set(runId, stream);
+      this.#hand(runId, stream);
+    } catch {
+      // Those who asked for the stream have the error. The next one tries again.
+      this.#opening.delete(runId);
+    }
+  }
+
+  async #announce(runId: string): Promise<void> {
+    const stream = await this.wanted(runId).catch(() => undefined);
+    if (stream !== undefined) this.#hand(runId, stream);
+  }
+
+  #hand(runId: string, stream: RunStream): void {
+    const waiting = this.#unread.get(runId);
+    if (waiting === undefined) return;
+    this.#unread.delete(runId);
+    for (const onWanted of waiting) onWanted(stream);
+  }
+
+  #look(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => void this.#lookOnce(), LOOK_MS).unref();
+  }
+
+  async #lookOnce(): Promise<void> {
+    await Promise.all([...this.#unread.keys()].map((runId) => this.#announce(runId)));
+    this.#isLooking = false;
+    if (this.#unread.size > 0) this.#look();
+  }
+}

@@ -1,0 +1,94 @@
+/** Claims an enqueued agent or program for this worker and runs it. */
+import { ToolwrightError } from "../errors.ts";
+import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import type { Host } from "../invoke/host.ts";
+import { Released, type RunRelease } from "../invoke/run-release.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Transaction } from "../store/store.ts";
+import { claimProgram, endProgram, readProgram, releaseProgram } from "../store/tables/program-claims.ts";
+import { decode } from "../util/encode.ts";
+import type { Program } from "./options.ts";
+
+const MOST_TAKEOVERS = 5;
+
+export interface ProgramRun {
+  readonly host: Host;
+  readonly runtime: Runtime;
+  readonly runId: string;
+  readonly program: Program;
+  readonly release: RunRelease;
+  readonly onClaimed: () => void;
+}
+
+export async function runProgram(options: ProgramRun): Promise<"ended" | "lost"> {
+  const { host, runId, release } = options;
+  const stored = await host.store.read(() => readProgram(runId));
+  if (stored === undefined || stored.inputJson === null) return "lost";
+  if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
+    return "lost";
+  const claim = {
+    ownerId: host.ownerId,
+    nowMs: host.clock.now(),
+    crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
+  };
+  const epoch = await host.store.transaction(() => claimProgram(runId, stored, claim), "normal");
+  if (epoch === undefined) return "lost";
+  const own = { release, epoch };
+  host.claimed.set(runId, own);
+  options.onClaimed();
+  release.setTasks(1);
+  const ended = await settle(options, decode(stored.inputJson), () => {
+    if (host.claimed.get(runId) === own) host.claimed.delete(runId);
+  });
+  const write = (): Transaction<void> =>
+    ended.kind === "released"
+      ? releaseProgram(runId, epoch, host.clock.now())
+      : endProgram(runId, epoch, ended.errorJson, host.clock.now());
+  await host.store.transaction(write, "normal").catch((error: unknown) => {
+    host.failedWrites.add(`run ${runId}`, write);
+    throw error;
+  });
+  return "ended";
+}
+
+type Ended = { readonly kind: "released" } | { readonly kind: "ended"; readonly errorJson: string | null };
+
+/** @param onReturned the program runs no more; it may ignore that its run was given back */
+async function settle(
+  { runtime, runId, program, release }: ProgramRun,
+  input: unknown,
+  onReturned: () => void,
+): Promise<Ended> {
+  const { signal } = release;
+  const released = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  released.catch(() => undefined);
+  try {
+    const work = Promise.resolve().then(() => program({ runId, input, signal, runtime }));
+    work.then(onReturned, onReturned);
+    await Promise.race([work, released]);
+    return signal.aborted ? { kind: "released" } : { kind: "ended", errorJson: null };
+  } catch (error) {
+    if (signal.aborted || error instanceof Released || isLost(error)) return { kind: "released" };
+    if (ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING")
+      return { kind: "ended", errorJson: null };
+    const failure = wrapThrown(error, "TOOL_EXECUTION_FAILED", { hint: "" });
+    return { kind: "ended", errorJson: encodeCleanError(failure) };
+  }
+}
+
+/** The run is not over: its store failed, or it belongs to another worker. */
+function isLost(error: unknown): boolean {
+  return (
+    ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED")
+  );
+}
+
+function crashLoop(runId: string): ToolwrightError {
+  return new ToolwrightError(
+    "WORKFLOW_CRASH_LOOP",
+    `Run "${runId}" was taken over ${MOST_TAKEOVERS} times in a row without progress, and its worker died again.`,
+    { details: { runId, takeovers: MOST_TAKEOVERS } },
+  );
+}

@@ -1,0 +1,103 @@
+/** What a worker runs: loads its workflows, and finds what belongs to a ready run. */
+import { resolve } from "node:path";
+import type { SmartAgent } from "../agent/create-smart-agent.ts";
+import { ToolwrightError } from "../errors.ts";
+import { messageOf } from "../invoke/error-record.ts";
+import { listedName } from "../store/tables/runs.ts";
+import type { ReadyRun, Served } from "../store/tables/queue.ts";
+import type { WorkerWorkflow } from "../workflow/claim-for-worker.ts";
+import { shapeOf } from "../workflow/claim-run.ts";
+import { definitionFile, isWorkflowDefinition } from "../workflow/create-smithers.ts";
+import { startOptionsOf } from "../workflow/run-options.ts";
+import type { Program, WorkerOptions, WorkerWorkflowSource } from "./options.ts";
+
+export type Runnable =
+  | { readonly kind: "workflow"; readonly workflow: WorkerWorkflow }
+  | { readonly kind: "agent" | "program"; readonly program: Program };
+
+export class ServedCode {
+  readonly served: readonly Served[];
+  readonly #byName: ReadonlyMap<string, Runnable>;
+  readonly #byCode: ReadonlyMap<string, Runnable>;
+
+  constructor(entries: readonly { readonly served: Served; readonly runnable: Runnable }[]) {
+    this.served = entries.map(({ served }) => served);
+    this.#byName = new Map(
+      entries.map(({ served, runnable }) => [keyOf(served.kind, listedName(served.name)), runnable]),
+    );
+    this.#byCode = new Map(
+      entries.flatMap(({ served, runnable }) => (served.code === undefined ? [] : [[served.code, runnable]])),
+    );
+  }
+
+  /** By its name, or by its code: `toolwright up` may have started it under another name. */
+  find({ kind, name, code }: ReadyRun): Runnable | undefined {
+    return this.#byName.get(keyOf(kind, name)) ?? (code === null ? undefined : this.#byCode.get(code));
+  }
+}
+
+function keyOf(kind: string, name: string): string {
+  return `${kind} ${name}`;
+}
+
+/** @throws WORKFLOW_INVALID for a workflow that cannot be loaded */
+export async function loadServed(options: WorkerOptions): Promise<ServedCode> {
+  const entries: { served: Served; runnable: Runnable }[] = [];
+  for (const [name, given] of Object.entries(options.workflows ?? {})) {
+    const source: WorkerWorkflowSource = isWorkflowDefinition(given)
+      ? { load: () => Promise.resolve(given) }
+      : given;
+    const workflow = await load(name, source);
+    const found = source.file ?? definitionFile(workflow);
+    const file = found === undefined ? undefined : resolve(found);
+    // Taken now: the file may change while the worker runs the version that it has loaded.
+    const shape = shapeOf(workflow, file);
+    const start = startOptionsOf(source.options ?? {});
+    entries.push({
+      served: { kind: "workflow", name, ...(file === undefined ? {} : { code: shape }) },
+      runnable: { kind: "workflow", workflow: { workflow, file, shape, start, views: new Set() } },
+    });
+  }
+  for (const [name, agent] of Object.entries(options.agents ?? {}))
+    entries.push({ served: { kind: "agent", name }, runnable: { kind: "agent", program: toProgram(agent) } });
+  for (const [name, program] of Object.entries(options.programs ?? {}))
+    entries.push({ served: { kind: "program", name }, runnable: { kind: "program", program } });
+  return new ServedCode(entries);
+}
+
+async function load(name: string, source: WorkerWorkflowSource): Promise<WorkerWorkflow["workflow"]> {
+  try {
+    const workflow = await source.load();
+    if (isWorkflowDefinition(workflow)) return workflow;
+  } catch (error) {
+    throw new ToolwrightError(
+      "WORKFLOW_INVALID",
+      `The workflow "${name}" cannot be loaded: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint: "Fix the file of the workflow, then start the worker again.",
+      },
+    );
+  }
+  throw new ToolwrightError(
+    "WORKFLOW_INVALID",
+    `The workflow "${name}" cannot be loaded: load() returned none.`,
+  );
+}
+
+/** An agent is invoked with the enqueued input under the id of the run: the same input is the same turn. */
+function toProgram(agent: SmartAgent | Program): Program {
+  if (typeof agent === "function") return agent;
+  return ({ runId, input, signal }) => agent.invoke({ ...toInput(input), runId }, { signal });
+}
+
+/** A text is a message of the user. */
+function toInput(input: unknown): { readonly messages: never[] } {
+  const given =
+    typeof input === "string"
+      ? { messages: [{ role: "user", content: input }] }
+      : typeof input === "object" && input !== null && "prompt" in input && !("messages" in input)
+        ? { messages: [{ role: "user", content: String(input.prompt) }] }
+        : input;
+  return given as { readonly messages: never[] };
+}

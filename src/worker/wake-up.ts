@@ -1,0 +1,13 @@
+/**
+ * What tells a worker that a run may be ready. It only wakes: the truth is the marker in the store, so a wake-up that is
+ * lost, late or doubled changes nothing but latency.
+ */
+export interface WakeUps {
+  /** @param wake may be called at any time, also for nothing */
+  start(wake: () => void): Promise<void>;
+  /** Called by the worker's sweep, at least once per lease, and after runs were left for others. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+  /** For `status()`. */
+  readonly engine: string;
+}

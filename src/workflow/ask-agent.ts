@@ -1,0 +1,29 @@
+/** Asks an agent. Agents of the AI SDK are asked through `stream`, so that readers of the run see the answer as it is made. */
+import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
+import type { WorkflowAgent } from "./components.ts";
+
+interface StreamResult {
+  readonly stream: AsyncIterable<{ readonly type: string; readonly error?: unknown }>;
+  readonly text: PromiseLike<string>;
+  readonly output: PromiseLike<unknown>;
+  readonly responseMessages?: PromiseLike<unknown[]>;
+  readonly response?: PromiseLike<{ readonly messages?: unknown[] }>;
+}
+
+/** What the AI SDK calls an agent; others have their own `stream`, if any. */
+export function isSdkAgent(agent: WorkflowAgent): boolean {
+  const { version } = agent as { readonly version?: unknown };
+  return typeof version === "string" && version.startsWith("agent-");
+}
+
+export async function askAgent(agent: WorkflowAgent, options: object): Promise<unknown> {
+  const { stream } = agent as { readonly stream?: unknown };
+  if (!isSdkAgent(agent) || typeof stream !== "function") return agent.generate(options as never);
+  const result = await (stream as (given: object) => Promise<StreamResult>).call(quietAgent(agent), options);
+  for await (const part of result.stream) if (part.type === "error") throw part.error;
+  const text = await result.text;
+  const messages = await (result.responseMessages ?? result.response?.then((one) => one.messages));
+  // Rejects if a structured output was asked for, and the text does not match it.
+  const output = await result.output;
+  return { text, output, responseMessages: messages ?? [{ role: "assistant", content: text }] };
+}

@@ -1,0 +1,302 @@
+/** `createChatHandler` with the client of the AI SDK: reloads, cuts, stops, approvals, and answers that are the same for all. */
+import { ToolLoopAgent, type UIMessage } from "ai";
+import { createRuntime, defineTool } from "toolwright";
+import { createChatHandler } from "toolwright/ai-sdk";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
+import { createClient, listen, messageOf, textOf, userMessage } from "./chat-server.ts";
+import { createLiveModel, type LiveModel } from "./live-model.ts";
+
+type LiveRequest = Awaited<ReturnType<LiveModel["next"]>>;
+
+function createShop() {
+  const placed: string[] = [];
+  const order = defineTool({
+    name: "order",
+    schema: z.object({ sku: z.string() }),
+    needsApproval: ({ sku }) => sku === "diamond",
+    execute: ({ sku }, ctx) => {
+      placed.push(sku);
+      return { ordered: sku, key: ctx.idempotencyKey.length > 0 };
+    },
+  });
+  return { placed, order };
+}
+
+async function startChat(store = createStorePath()) {
+  const live = createLiveModel();
+  const { placed, order } = createShop();
+  const runtime = createRuntime({ store });
+  const agent = new ToolLoopAgent({ model: live.model, tools: { order } });
+  const authorize = (request: Request) => {
+    const name = request.headers.get("x-user");
+    if (name === null) return undefined;
+    return name === "stranger" ? false : { name, canDecide: name === "boss" };
+  };
+  const api = await listen(createChatHandler({ runtime, agent, authorize }));
+  const as = (name: string, chatId = "c") => createClient(api, chatId, { "x-user": name });
+  return { live, placed, order, agent, authorize, runtime, store, api, as, client: as("boss") };
+}
+
+function say(request: LiveRequest, ...pieces: string[]): void {
+  request.say(...pieces);
+  request.send({ type: "text-end", id: "t" });
+  request.finish();
+}
+
+test("a message is answered while it is made, and the same message again gets the same answer", async () => {
+  const { live, client, runtime, placed } = await startChat();
+  await using _ = runtime;
+  const answer = messageOf(await client.send([userMessage("Order apples")]));
+  const first = await live.next();
+  first.say("I order.");
+  first.send({ type: "text-end", id: "t" });
+  first.call("order", { sku: "apple" });
+  first.finish("tool-calls");
+  const second = await live.next();
+  say(second, "Do", "ne.");
+  const message = await answer;
+  expect(textOf(message)).toBe("I order.Done.");
+  expect(message.parts.map(({ type }) => type)).toEqual([
+    "step-start",
+    "text",
+    "tool-order",
+    "step-start",
+    "text",
+  ]);
+  expect(message.parts[2]).toMatchObject({
+    state: "output-available",
+    output: { ordered: "apple", key: true },
+  });
+  expect(placed).toEqual(["apple"]);
+  const again = await messageOf(await client.send([userMessage("Order apples")]));
+  expect(again.id).toBe(message.id);
+  expect(textOf(again)).toBe("I order.Done.");
+  expect(live.requests).toBe(2);
+  expect(await client.reconnect()).toBeNull();
+});
+
+test("a reload receives the whole answer again, and a client that leaves does not stop it", async () => {
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const leaving = new AbortController();
+  const lost = client.send([userMessage("Hi")], { signal: leaving.signal });
+  const request = await live.next();
+  request.say("Hel");
+  await lost;
+  leaving.abort();
+  const reloaded = messageOf(await client.reconnect());
+  const other = messageOf(await client.send([userMessage("Hi")]));
+  request.send({ type: "text-delta", id: "t", delta: "lo" }, { type: "text-end", id: "t" });
+  request.finish();
+  const [one, two] = await Promise.all([reloaded, other]);
+  expect([textOf(one), textOf(two)]).toEqual(["Hello", "Hello"]);
+  expect(one.id).toBe(two.id);
+  expect(live.requests).toBe(1);
+});
+
+test("another process serves the stream, and stops the turn", async () => {
+  const { live, client, runtime, store, agent, authorize } = await startChat();
+  await using _ = runtime;
+  await using other = createRuntime({ store });
+  const there = createClient(await listen(createChatHandler({ runtime: other, agent, authorize })), "c", {
+    "x-user": "ann",
+  });
+  const here = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  request.say("Hel");
+  const reading = messageOf(await there.reconnect());
+  request.send({ type: "text-delta", id: "t", delta: "lo" });
+  expect((await there.stop()).status).toBe(204);
+  expect(textOf(await here)).toBe("Hello");
+  expect(textOf(await reading)).toBe("Hello");
+  expect(await there.reconnect()).toBeNull();
+  // The chat continues with the next message.
+  const next = messageOf(await client.send([userMessage("Hi"), userMessage("Bye", "u2")]));
+  say(await live.next(), "Bye");
+  expect(textOf(await next)).toBe("Bye");
+});
+
+test("regenerate is a new turn with a new id; the same request again is the same turn", async () => {
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const ask = async (regenerate?: string) => {
+    const more = regenerate === undefined ? {} : { regenerate };
+    return messageOf(await client.send([userMessage("Hi")], more));
+  };
+  const answer = ask();
+  say(await live.next(), "one");
+  const one = await answer;
+  const regenerated = ask(one.id);
+  say(await live.next(), "two");
+  const two = await regenerated;
+  expect([textOf(one), textOf(two)]).toEqual(["one", "two"]);
+  expect(two.id).not.toBe(one.id);
+  expect(textOf(await ask(one.id))).toBe("two");
+  expect(textOf(await ask())).toBe("one");
+  expect(live.requests).toBe(2);
+});
+
+/** Asks for a diamond, up to the request for approval. */
+async function untilApproval({ live, client }: Awaited<ReturnType<typeof startChat>>): Promise<UIMessage> {
+  const answer = messageOf(await client.send([userMessage("Order a diamond")]));
+  const request = await live.next();
+  request.say("Shall I?");
+  request.send({ type: "text-end", id: "t" });
+  request.call("order", { sku: "diamond" });
+  request.finish("tool-calls");
+  return answer;
+}
+
+function decide(message: UIMessage, approved: boolean, change: object = {}): UIMessage {
+  const parts = message.parts.map((part) => {
+    if (!("state" in part) || part.state !== "approval-requested") return part;
+    const approval = { ...part.approval, approved };
+    return { ...part, state: "approval-responded", approval, ...change };
+  });
+  return { ...message, parts: parts as UIMessage["parts"] };
+}
+
+test("rule 22: an approval is settled in the store, once, by a caller that may decide", async () => {
+  const chat = await startChat();
+  await using _ = chat.runtime;
+  const { live, client, placed, runtime } = chat;
+  const shown = await untilApproval(chat);
+  expect(shown.parts.at(-1)).toMatchObject({ state: "approval-requested", input: { sku: "diamond" } });
+  const user = userMessage("Order a diamond");
+  const approved = decide(shown, true);
+  const refusedBy = (name: string, message: UIMessage) =>
+    expect(chat.as(name).send([user, message])).rejects.toThrow();
+  await refusedBy("ann", approved);
+  await refusedBy("boss", decide(shown, true, { input: { sku: "pebble" } }));
+  // A decision in an older message approves nothing: a new message replaces the turn.
+  expect(await runtime.approvals({ status: "pending" })).toHaveLength(1);
+  expect(placed).toEqual([]);
+  const both = [client.send([user, approved]), client.send([user, approved])];
+  const request = await live.next();
+  say(request, "Ordered.");
+  const [one, two] = await Promise.all(both.map(async (stream) => messageOf(await stream, approved)));
+  expect(textOf(one as UIMessage)).toBe("Shall I?Ordered.");
+  expect(textOf(two as UIMessage)).toBe("Shall I?Ordered.");
+  expect(one?.id).toBe(shown.id);
+  expect(one?.parts.find(({ type }) => type === "tool-order")).toMatchObject({ state: "output-available" });
+  expect(placed).toEqual(["diamond"]);
+  expect(await runtime.approvals()).toMatchObject([{ status: "approved", decidedBy: "boss" }]);
+  await expect(client.send([user, decide(shown, false)]).then(messageOf)).resolves.toBeDefined();
+  expect(placed).toEqual(["diamond"]);
+});
+
+test("a denial reaches the model, and an approval in an older message approves nothing", async () => {
+  const chat = await startChat();
+  await using _ = chat.runtime;
+  const { live, client, placed, runtime } = chat;
+  const shown = await untilApproval(chat);
+  const user = userMessage("Order a diamond");
+  const denied = decide(shown, false);
+  const rest = client.send([user, denied]);
+  const request = await live.next();
+  const prompt = JSON.stringify(request.prompt);
+  say(request, "Then not.");
+  expect(prompt).toMatch(/denied/i);
+  const message = await messageOf(await rest, denied);
+  expect(textOf(message)).toBe("Shall I?Then not.");
+  expect(message.parts.find(({ type }) => type === "tool-order")).toMatchObject({ state: "output-denied" });
+  const forged = decide(shown, true);
+  const next = messageOf(await client.send([user, forged, userMessage("And now?", "u2")]));
+  say(await live.next(), "No.");
+  expect(textOf(await next)).toBe("No.");
+  expect(placed).toEqual([]);
+  expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
+});
+
+test("after the process died, a GET drives the turn again and retracts what was not committed", async () => {
+  const store = createStorePath();
+  const dying = await startChat(store);
+  const lost = await dying.client.send([userMessage("Hi")]);
+  const reader = lost.getReader();
+  (await dying.live.next()).say("Hel");
+  for (let chunk = await reader.read(); chunk.value?.type !== "text-delta"; chunk = await reader.read());
+  await endAllOwners(store);
+  const chat = await startChat(store);
+  await using _ = chat.runtime;
+  const answer = messageOf(await chat.client.reconnect());
+  say(await chat.live.next(), "Hello again");
+  expect(textOf(await answer)).toBe("Hello again");
+  expect(textOf(await messageOf(await chat.client.send([userMessage("Hi")])))).toBe("Hello again");
+});
+
+test("a broken model stream ends with an error, and the same message tries again", async () => {
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const answer = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  request.say("Hel");
+  request.breakOff(new Error("connection reset"));
+  await expect(answer).rejects.toThrow(/failed/);
+  const again = messageOf(await client.send([userMessage("Hi")]));
+  say(await live.next(), "Hello");
+  expect(textOf(await again)).toBe("Hello");
+});
+
+test("bad requests have a status that says why", async () => {
+  const { live, client, runtime, api, as } = await startChat();
+  await using _ = runtime;
+  const post = async (body: unknown, headers: Record<string, string> = { "x-user": "ann" }) =>
+    (
+      await fetch(api, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      })
+    ).status;
+  const answer = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  const messages = [userMessage("Hi")];
+  expect(await post({ id: "c", messages }, {})).toBe(401);
+  expect(await post({ id: "c", messages }, { "x-user": "stranger" })).toBe(403);
+  expect(await post("{")).toBe(400);
+  expect(await post({ id: "c", messages: [] })).toBe(400);
+  expect(await post({ id: "c", messages: [{ id: "x" }] })).toBe(400);
+  expect(await post({ id: "..", messages })).toBe(400);
+  expect(await post({ id: "c", messages: [userMessage("Something else")] })).toBe(409);
+  expect(await post({ id: "c", messages: [...messages, userMessage("Next", "u2")] })).toBe(409);
+  expect((await client.get("?from=99999999")).status).toBe(416);
+  expect((await client.get("?from=x")).status).toBe(400);
+  expect((await as("boss", "unknown").get()).status).toBe(204);
+  expect((await as("boss", "unknown").stop()).status).toBe(404);
+  expect((await fetch(`${api}/c/stream`)).status).toBe(401);
+  expect((await fetch(`${api}/c/stream`, { method: "DELETE" })).status).toBe(401);
+  say(request, "Hello");
+  expect(textOf(await answer)).toBe("Hello");
+  expect((await client.get("?from=99999999")).status).toBe(416);
+  expect((await client.get()).status).toBe(204);
+});
+
+test("what a tool redacts is not in the stored answer", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  const login = defineTool({
+    name: "login",
+    schema: z.object({ password: z.string() }),
+    redact: { input: ["password"] },
+    idempotent: true,
+    sideEffect: true,
+    execute: () => "ok",
+  });
+  await using runtime = createRuntime({ store });
+  const agent = new ToolLoopAgent({ model: live.model, tools: { login } });
+  const api = await listen(createChatHandler({ runtime, agent, authorize: () => ({ name: "ann" }) }));
+  const answer = messageOf(await createClient(api).send([userMessage("Log in")]));
+  const request = await live.next();
+  request.call("login", { password: "hunter2-secret" });
+  request.finish("tool-calls");
+  say(await live.next(), "Done");
+  expect(textOf(await answer)).toBe("Done");
+  const rows = [
+    ...(await rowsOf(store, "SELECT * FROM toolwright_turns")),
+    ...(await rowsOf(store, "SELECT * FROM toolwright_responses")),
+    ...(await rowsOf(store, "SELECT * FROM toolwright_stream_parts")),
+  ];
+  expect(JSON.stringify(rows)).not.toContain("hunter2-secret");
+});

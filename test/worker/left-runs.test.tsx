@@ -1,0 +1,207 @@
+/** Runs that a worker must not take, or not any more: changed code, other builds and hosts, crash loops. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createRuntime,
+  createWorker,
+  createWorkflows,
+  type Runtime,
+  runWorkflow,
+  tools,
+  type WorkflowDefinition,
+} from "toolwright";
+import { expect, onTestFinished, test } from "vitest";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { all, change } from "../../src/store/statement.ts";
+import { codeDigest } from "../../src/workflow/code-digest.ts";
+import { z } from "zod";
+import { until } from "../semantics/harness.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+import { openLedger } from "./ledger.ts";
+import { startProcess } from "./start-process.ts";
+
+const [sqlite] = STORE_KINDS;
+
+async function open(): Promise<{
+  readonly store: string;
+  readonly runtime: () => Runtime;
+  readonly folder: string;
+}> {
+  const fresh = await sqlite.fresh();
+  const folder = await mkdtemp(join(tmpdir(), "toolwright-left-"));
+  onTestFinished(async () => {
+    await fresh[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+  return {
+    store: fresh.address,
+    folder,
+    runtime: () => {
+      const runtime = createRuntime({ store: fresh.address });
+      onTestFinished(() => runtime.close());
+      return runtime;
+    },
+  };
+}
+
+const { Workflow, Approval, Task, workflow, outputs } = createWorkflows({
+  output: z.object({ text: z.string() }),
+});
+
+/** The tree stands in for the code in `file`: a worker compares the file. */
+function asking(onChange?: "ask" | "continue" | "pin"): WorkflowDefinition {
+  return workflow(() => (
+    <Workflow name="asking" onChange={onChange}>
+      <Approval id="ask" prompt="May it?" />
+      <Task id="done" output={outputs.output}>
+        {{ text: "done" }}
+      </Task>
+    </Workflow>
+  ));
+}
+
+test("the digest of a workflow covers its local imports, and is the same in another folder", async () => {
+  const { folder } = await open();
+  const write = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
+  await write("flow.ts", 'import { price } from "./price.js";\nexport default price;');
+  await write("price.ts", "export const price = 1;");
+  const before = codeDigest(join(folder, "flow.ts"));
+  await write("price.ts", "export const price = 2;");
+  expect(codeDigest(join(folder, "flow.ts"))).not.toBe(before);
+  const other = await open();
+  await writeFile(
+    join(other.folder, "flow.ts"),
+    'import { price } from "./price.js";\nexport default price;',
+  );
+  await writeFile(join(other.folder, "price.ts"), "export const price = 1;");
+  expect(codeDigest(join(other.folder, "flow.ts"))).toBe(before);
+});
+
+for (const onChange of [undefined, "continue", "pin"] as const) {
+  test(`a run whose code has changed, with onChange ${onChange ?? "unset"}`, async () => {
+    const { folder, runtime: open_ } = await open();
+    const file = join(folder, "flow.tsx");
+    await writeFile(file, "export default 1;");
+    const sender = open_();
+    const definition = asking(onChange);
+    const start = async (build: string): Promise<ReturnType<typeof createWorker>> => {
+      const worker = createWorker({
+        runtime: open_(),
+        workflows: { asking: { load: () => Promise.resolve(definition), file } },
+        build,
+      });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return worker;
+    };
+    const first = await start("v1");
+    const { runId } = await sender.enqueue("asking");
+    await until(async () => (await sender.describeRun(runId)).status === "waiting-approval");
+    await first.drain();
+    await writeFile(file, "export default 2;");
+    const second = await start("v2");
+    const [request] = await sender.approvals({ status: "pending" });
+    await sender.resolveToolApproval(request?.id ?? "", { approved: true });
+    if (onChange === "continue") {
+      await until(async () => (await sender.describeRun(runId)).status === "finished");
+      return;
+    }
+    const { store } = await hostOf(sender);
+    if (onChange === undefined) {
+      await until(async () => {
+        const [row] = await store.read(() => all("SELECT parked FROM toolwright_runs WHERE id = ?1", runId));
+        return row?.["parked"] === "changed";
+      });
+      const { because, next } = await sender.explainRun(runId);
+      expect(because.join(" ")).toMatch(/has changed since it started/);
+      expect(next[0]?.command).toMatch(/--accept-changes/);
+      expect((await sender.describeRun(runId)).why).toMatch(/has changed since it started/);
+      expect((await sender.describeRun(runId)).status).toBe("waiting-approval");
+      // An operator accepts the changes.
+      const result = await runWorkflow(definition, {
+        runtime: sender,
+        runId,
+        resume: true,
+        file,
+        acceptChanges: true,
+      });
+      expect(result.status).toBe("finished");
+      return;
+    }
+    await second.idle();
+    expect((await sender.explainRun(runId)).because.join(" ")).toMatch(/pinned to build "v1"/);
+    await start("v1");
+    await until(async () => (await sender.describeRun(runId)).status === "finished");
+  });
+}
+
+test("a run that used files stays on its host", async () => {
+  const { runtime: open_, folder } = await open();
+  const sender = open_();
+  await sender.call(tools.read, { path: "nothing" }, { runId: "bare" }).catch(() => undefined);
+  const { store } = await hostOf(sender);
+  const writing = workflow(() => (
+    <Workflow name="writing">
+      <Task id="write">{() => tools.write.execute({ path: "a.txt", content: "a" })}</Task>
+      <Approval id="ask" prompt="May it?" />
+    </Workflow>
+  )) as WorkflowDefinition;
+  const worker = createWorker({
+    runtime: open_(),
+    workflows: { writing: { load: () => Promise.resolve(writing), options: { rootDir: folder } } },
+  });
+  await worker.start();
+  onTestFinished(() => worker.drain());
+  const { runId } = await sender.enqueue("writing");
+  await until(async () => (await sender.describeRun(runId)).status === "waiting-approval");
+  const [row] = await store.read(() => all("SELECT host FROM toolwright_runs WHERE id = ?1", runId));
+  expect(row?.["host"]).toBe((await hostOf(sender)).machine);
+  // As if another machine had run it.
+  await store.transaction(
+    () => change("UPDATE toolwright_runs SET host = 'elsewhere' WHERE id = ?1", runId),
+    "normal",
+  );
+  const [request] = await sender.approvals({ status: "pending", runId });
+  await sender.resolveToolApproval(request?.id ?? "", { approved: true });
+  await worker.idle();
+  expect((await sender.explainRun(runId)).because.join(" ")).toMatch(/files on another machine/);
+  await worker.drain();
+  const shared = createWorker({
+    runtime: open_(),
+    workflows: { writing: { load: () => Promise.resolve(writing), options: { rootDir: folder } } },
+    sharedRoot: true,
+  });
+  await shared.start();
+  onTestFinished(() => shared.drain());
+  await until(async () => (await sender.describeRun(runId)).status === "finished");
+});
+
+test("a run that kills its workers again and again fails", { timeout: 120_000 }, async () => {
+  const { store, runtime: open_ } = await open();
+  const sender = open_();
+  const ledger = await openLedger();
+  const { runId } = await sender.enqueue("poison");
+  const input = { store, ledgerUrl: ledger.url, leaseMs: 2_000 };
+  let deaths = 0;
+  while ((await sender.describeRun(runId)).status !== "failed") {
+    const worker = await startProcess(input);
+    const end = await Promise.race([
+      worker.ended,
+      until(async () => (await sender.describeRun(runId)).status === "failed"),
+    ]);
+    if (end === 7) deaths += 1;
+  }
+  expect(deaths).toBe(6);
+  const { error } = await sender.describeRun(runId);
+  expect(error?.code).toBe("WORKFLOW_CRASH_LOOP");
+});
+
+test("what a worker is given wrongly is refused by name", () => {
+  const runtime = createRuntime({ store: ":memory:" });
+  const flow = asking();
+  expect(() => createWorker({ runtime })).toThrow(/at least one workflow/);
+  expect(() => createWorker({ runtime, workflows: { flow }, leaseMs: 500 })).toThrow(/leaseMs.*2000/);
+  expect(() => createWorker({ runtime, workflows: { flow }, programs: { flow: () => 1 } })).toThrow(/twice/);
+  expect(() => createWorker({ runtime, workflows: { flow }, leasMs: 1 } as never)).toThrow(/leaseMs/);
+});

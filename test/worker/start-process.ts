@@ -1,0 +1,39 @@
+/** Starts workers as processes of their own. They end with their test. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import type { WorkerProcessInput } from "./programs/worker-process.ts";
+
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Resolves when the process has ended, with its exit code. */
+  readonly ended: Promise<number | null>;
+  /** Resolves when it prints this line. */
+  says(line: string): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export async function startProcess(input: WorkerProcessInput): Promise<WorkerProcess> {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "programs/worker-process.ts"), JSON.stringify(input)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  const { pid = 0 } = child;
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await ended;
+  });
+  const printed = new Set<string>();
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => printed.add(line));
+  const says = async (line: string): Promise<void> => {
+    while (!printed.has(line)) await Promise.race([once(lines, "line"), ended.then(() => printed.add(line))]);
+  };
+  await says("started");
+  return { pid, child, ended, says, signal: (name) => void child.kill(name) };
+}
