@@ -185,6 +185,18 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
   });
 
+  it("refuses to list a folder without its drive, rather than list the drives", async () => {
+    const { ok, failed } = await createContextWorld(kind);
+    await ok(context_write, { drive: "n", path: "/a/x", content: "." });
+    for (const path of ["/a", "n:/a"]) {
+      expect((await failed(context_tree, { path })).toModel()).toMatchObject({
+        message: `The path "${path}" is given without its drive.`,
+        next_action_hint: "Name the drive too, or omit the path to list the drives.",
+      });
+    }
+    expect(await ok(context_tree, { path: "/" })).toMatchObject({ drives: [{ drive: "n" }] });
+  });
+
   it("reports a tree that is too large to list completely", async () => {
     const { runtime, ok } = await createContextWorld(kind);
     await Promise.all(

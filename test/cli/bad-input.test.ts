@@ -71,7 +71,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "input that does not fit",
     ["up", "good.tsx", "--input", '{"name":1}'],
-    /The input does not match the workflow.s input schema: .*expected string.* name/,
+    /The input does not match the workflow.s input schema: name: .*expected string/,
   ],
   [
     "a number that is none",

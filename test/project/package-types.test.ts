@@ -1,15 +1,25 @@
 /**
  * The declaration files as a user's compiler sees them: installed with zod and commander only, without the types of Node,
- * with every declaration file checked, by TypeScript 5.9 and 7.
+ * with every declaration file checked, by TypeScript 5.9 and 7. The subpaths that need a peer are compiled beside it.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
+/** What each subpath needs beside the package's own dependencies and zod. */
+const PEERS: Readonly<Record<string, string>> = {
+  anthropic: "@anthropic-ai/sdk",
+  effect: "effect",
+  langchain: "@langchain/core",
+  mcp: "@modelcontextprotocol/server",
+  "openai-agents": "@openai/agents",
+};
+/** Peers whose own declarations need more than the oldest library: the types of Node, and Symbol.asyncDispose. */
+const TOLERATED = ["@modelcontextprotocol/server", "@langchain/core"];
 const COMPILERS = { "TypeScript 5.9": "typescript-5", "TypeScript 7": "typescript" } as const;
 
 let folder = "";
@@ -34,8 +44,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The compiler's errors for the user's files. One run for all, because reading the packages takes most of the time. */
-function compile(compiler: string, files: Readonly<Record<string, string>>): string {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+function compile(compiler: string, files: Readonly<Record<string, string>>, cwd = folder): string {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   // The oldest library that zod supports: the package must not require a newer one.
   const settings = [
     "--strict",
@@ -50,7 +60,7 @@ function compile(compiler: string, files: Readonly<Record<string, string>>): str
   const { stdout } = spawnSync(
     process.execPath,
     [join(MODULES, compiler, "bin/tsc"), ...settings, ...Object.keys(files)],
-    { cwd: folder, encoding: "utf8" },
+    { cwd, encoding: "utf8" },
   );
   return stdout;
 }
@@ -128,14 +138,69 @@ const MISTAKES: readonly (readonly [code: string, message: RegExp])[] = [
   [`runtime.call(search, { sku: "a" }, { «runid»: "r" });`, /'runid' does not exist/],
 ];
 
-function subpaths(): string {
-  const { exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { exports: object };
-  const needPeers = new Set(["anthropic", "mcp", "effect", "langchain", "openai-agents", "package.json"]);
-  const names = Object.keys(exports).filter((path) => !needPeers.has(path.replace("./", "")));
-  return names
-    .map((path, index) => `export * as m${index} from "${path.replace(".", "toolwright")}";`)
+/** Where the declarations of each subpath begin. */
+function entries(): [subpath: string, types: string][] {
+  const { exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
+    exports: Record<string, string | { types: string }>;
+  };
+  return Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string" ? [] : [[path.replace(/^\.\/?/, ""), target.types]],
+  );
+}
+
+function exportAll(subpaths: readonly string[]): string {
+  return subpaths
+    .map((path, index) => `export * as m${index} from "${join("toolwright", path)}";`)
     .join("\n");
 }
+
+/** The packages that a declaration file imports, itself or through other files of the package. */
+function packagesReached(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return new Set();
+  seen.add(file);
+  const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
+  const names = [...text.matchAll(/(?:\bfrom|\bimport|import\()\s*"([^"]+)"/g)].map(([, name = ""]) => name);
+  return new Set(
+    names.flatMap((name) =>
+      name.startsWith(".")
+        ? [...packagesReached(join(dirname(file), name.replace(/\.[jt]s$/, ".d.ts")), seen)]
+        : [/^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name],
+    ),
+  );
+}
+
+test("the declarations of a subpath import its own peer, and no other", () => {
+  const reached = entries().map(([path, types]) => {
+    const packages = packagesReached(join(folder, "node_modules/toolwright", types));
+    return [path, [...packages].filter((name) => !["zod", "commander"].includes(name))];
+  });
+  expect(Object.fromEntries(reached)).toEqual(
+    Object.fromEntries(entries().map(([path]) => [path, path in PEERS ? [PEERS[path]] : []])),
+  );
+});
+
+test.each(Object.entries(COMPILERS))(
+  "%s accepts every subpath that needs a peer beside that peer, and our files have no error",
+  { timeout: 600_000 },
+  (_name, compiler) => {
+    const beside = mkdtempSync(join(folder, "peers-"));
+    cpSync(join(folder, "node_modules/toolwright"), join(beside, "node_modules/toolwright"), {
+      recursive: true,
+    });
+    cpSync(join(folder, "package.json"), join(beside, "package.json"));
+    // The links give the peers and the package the same zod.
+    for (const name of ["zod", "commander", ...Object.values(PEERS)]) {
+      const link = join(beside, "node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(MODULES, name), link);
+    }
+    const output = compile(compiler, { "subpaths.ts": exportAll(Object.keys(PEERS)) }, beside);
+    const errors = output.split(/^(?=\S)/m).filter((error) => error !== "");
+    const ofPeer = (error: string): boolean =>
+      TOLERATED.some((name) => error.split("(")[0]?.includes(`/node_modules/${name}/`));
+    expect(errors.filter((error) => !ofPeer(error))).toEqual([]);
+  },
+);
 
 test.each(Object.entries(COMPILERS))(
   "%s accepts every subpath that needs no peer and the code of the pages, and points at mistakes",
@@ -143,7 +208,12 @@ test.each(Object.entries(COMPILERS))(
   (_name, compiler) => {
     const start = `${PRELUDE}const search = defineTool({ name: "search", schema, execute: ({ sku }) => [sku] });\n`;
     const mistakes = start + MISTAKES.map(([code]) => code.replace(/[«»]/g, "")).join("\n");
-    const output = compile(compiler, { "subpaths.ts": subpaths(), "fits.ts": FITS, "mistakes.ts": mistakes });
+    const alone = entries().flatMap(([path]) => (path in PEERS ? [] : [path]));
+    const output = compile(compiler, {
+      "subpaths.ts": exportAll(alone),
+      "fits.ts": FITS,
+      "mistakes.ts": mistakes,
+    });
     const errors = output.split(/^(?=\S)/m);
     expect(errors.filter((error) => !error.startsWith("mistakes.ts"))).toEqual([]);
     const found = errors.map((error) => {

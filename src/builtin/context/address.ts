@@ -68,6 +68,15 @@ export function showAddress({ drive, path }: Address): string {
   return `${drive}:${path}`;
 }
 
+/** For a list of the drives, which has no folder to begin at. */
+export function pathWithoutDrive(path: string): ToolwrightError {
+  return new ToolwrightError("TOOL_PATH_INVALID", `The path ${shown(path)} is given without its drive.`, {
+    details: { field: "drive" },
+    hint: "Name the drive too, or omit the path to list the drives.",
+    effect: "none",
+  });
+}
+
 function invalid(what: "drive" | "path", text: string, problem: string): ToolwrightError {
   return new ToolwrightError("TOOL_PATH_INVALID", `The ${what} ${shown(text)} ${problem}.`, {
     details: { field: what },

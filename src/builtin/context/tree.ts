@@ -4,7 +4,7 @@ import { below } from "../../store/context/location.ts";
 import { type Drive, listDrives, listItems } from "../../store/context/items.ts";
 import type { Transaction } from "../../store/store.ts";
 import { defineBuiltInTool } from "../../tool/define-tool.ts";
-import { parseAddress, toDrive, toPath } from "./address.ts";
+import { parseAddress, pathWithoutDrive, toDrive, toPath } from "./address.ts";
 import { currentHost } from "./current-host.ts";
 
 const MOST_ENTRIES = 500;
@@ -36,6 +36,7 @@ export const context_tree = defineBuiltInTool({
   async execute({ drive, path, max_depth }) {
     const { store } = currentHost();
     if (drive === undefined) {
+      if (toPath(path) !== "/") throw pathWithoutDrive(path);
       const drives = await store.read(() => listDrives(MOST_ENTRIES + 1));
       return {
         drives: drives.slice(0, MOST_ENTRIES) satisfies Drive[],

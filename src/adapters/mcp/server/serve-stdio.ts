@@ -1,6 +1,5 @@
 /** Serves tools over stdin and stdout to the client that started this process. */
 import { toTerminalLine } from "../../../terminal/terminal-text.ts";
-import type { Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { withMethods } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
@@ -8,8 +7,11 @@ import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from ".
 import { reserveStdoutForProtocol } from "./protocol-stream.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
-  /** The stream for the protocol. Default: stdout, which other writers can no longer use then. */
-  readonly output?: Writable | undefined;
+  /**
+   * The stream for the protocol, a `Writable` of Node. Default: stdout, which other writers can no longer use then.
+   * Typed by the peer: this declaration would otherwise not compile without the types of Node.
+   */
+  readonly output?: ConstructorParameters<typeof StdioServerTransport>[1] | undefined;
 }
 
 export interface McpStdioServer extends AsyncDisposable {
