@@ -1,4 +1,4 @@
-/** Targets of links that git or Toolwright would follow: whoever can write to the target decides what runs. */
+/** Targets of links that git or Toolwright would follow: changing the target changes what runs. */
 import { readdirSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../is-inside.ts";
