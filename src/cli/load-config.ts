@@ -100,7 +100,7 @@ async function withConfig<T>(
   if (mark !== undefined) {
     throw new CliError(
       "TOOL_PATH_PROTECTED",
-      `${shown(file)} was created while an agent ran a command, so it was not loaded.`,
+      `${shown(file)} was created or replaced while an agent ran a command, so it was not loaded.`,
       `Read it first. To trust it: rm ${printedWord(mark)}\nTo delete it: rm ${printedWord(shown(file))}`,
     );
   }

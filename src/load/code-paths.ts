@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { pinImports } from "./pin-imports.ts";
 
 /** Files and folders. All tools treat those inside a root as read-only. */
 export function codePaths(): readonly string[] {
@@ -24,7 +25,8 @@ export function codePathsIn(realRoot: string): string[] {
 /**
  * Throws if importing a package could load files other than those found before the first tool ran. A tool can create
  * a missing package, one in a `node_modules` nearer to its importer, or replace the link to it, and it would run in
- * this process. Checks the package and everything that it depends on. `importPeer` calls it.
+ * this process. Checks the package and everything that it depends on. `importPeer` calls it, for an error that names the
+ * peer; `pinImports` checks every import.
  */
 export function refusePlanted(name: string): void {
   if (found === undefined || ownFolder === undefined) return; // No tool has run yet.
@@ -71,17 +73,39 @@ function findCodePaths(): string[] {
       if (name !== undefined && existsSync(join(own, name))) paths.add(real(join(own, name)));
     }
     ownFolder = own;
-    for (const folder of dependencyFolders(own)) paths.add(folder).add(linkFolderOf(folder) ?? folder);
+    const packages = dependencyFolders(own);
+    for (const folder of packages) paths.add(folder).add(linkFolderOf(folder) ?? folder);
+    if (top !== undefined) pinPackages(own, top, packages);
     for (const folder of programFolders(own)) paths.add(folder);
   }
-  const [, entry] = process.argv;
-  if (entry !== undefined && existsSync(entry)) {
-    const file = realpathSync(entry);
-    paths.add(file).add(dirname(file));
-  }
+  const entry = entryFile();
+  if (entry !== undefined) paths.add(entry).add(dirname(entry));
   const node = real(process.execPath);
   paths.add(node).add(dirname(node));
   return [...paths];
+}
+
+/** The real path of the started program. */
+function entryFile(): string | undefined {
+  const [, entry] = process.argv;
+  return entry !== undefined && existsSync(entry) ? realpathSync(entry) : undefined;
+}
+
+/** `top` is the folder of Toolwright's code. The package may be a working copy, with tests and tools beside it. */
+function pinPackages(own: string, top: string, packages: ReadonlySet<string>): void {
+  // Bundled into another package, or installed without node_modules: Node does not find packages as `findPackage` does.
+  if (manifestOf(own)["name"] !== "toolwright" || resolutions.get(own)?.get("zod") === undefined) return;
+  const importers = [...packages].map((folder) => (folder === own ? join(own, top) : folder));
+  const entry = entryFile();
+  const program = entry === undefined ? undefined : (packageFolder(dirname(entry)) ?? dirname(entry));
+  const used = program === undefined ? undefined : findPackage(program, "toolwright");
+  pinImports({
+    importers,
+    known: [...packages],
+    program,
+    own: used === undefined ? [own] : [own, used],
+    refuse: (specifier) => new PlantedPackage(specifier),
+  });
 }
 
 /** The real path of the nearest parent with a package.json. */
@@ -115,17 +139,18 @@ function linkFolderOf(packageFolder: string): string | undefined {
 }
 
 function dependenciesOf(folder: string): string[] {
+  const manifest = manifestOf(folder);
+  return ["dependencies", "optionalDependencies", "peerDependencies"].flatMap((field) => {
+    const names = manifest[field];
+    return typeof names === "object" && names !== null ? Object.keys(names) : [];
+  });
+}
+
+function manifestOf(folder: string): Readonly<Record<string, unknown>> {
   try {
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
-      string,
-      unknown
-    >;
-    return ["dependencies", "optionalDependencies", "peerDependencies"].flatMap((field) => {
-      const names = manifest[field];
-      return typeof names === "object" && names !== null ? Object.keys(names) : [];
-    });
+    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
   } catch {
-    return []; // Without a manifest it has no dependencies.
+    return {}; // Without a manifest it has no dependencies.
   }
 }
 

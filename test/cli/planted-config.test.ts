@@ -83,7 +83,7 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     for (const { args, code, stderr } of results) {
       expect([args, code]).toEqual([args, 1]);
       expect(stderr).toContain(
-        "toolwright.config.ts was created while an agent ran a command, so it was not loaded.",
+        "toolwright.config.ts was created or replaced while an agent ran a command, so it was not loaded.",
       );
       expect(stderr).toMatch(/To trust it: rm '.*toolwright state .*\/untrusted\/[0-9a-f]{64}'\n/);
     }
@@ -104,10 +104,31 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     async (name) => {
       await plant(name);
       const { code, stderr } = await toolwright(place.root, ["tools"]);
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} was created while`)]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} was created or replaced while`)]);
       expect(isPwned()).toBe(false);
     },
   );
+
+  it.each([
+    [
+      "takes the place of a link",
+      `echo 'export default {}' > own.ts; ln -s own.ts toolwright.config.ts`,
+      "toolwright.config.ts",
+    ],
+    ["is created where a link leads", `ln -s missing.ts toolwright.config.ts`, "missing.ts"],
+    [
+      "is behind a folder link that changes",
+      `mkdir a b; echo 'export default {}' > a/own.ts; ln -s a way; ln -s way/own.ts toolwright.config.ts`,
+      "b/own.ts; ln -sfn b way",
+    ],
+  ])("is refused when it %s", async (_, prepare, target) => {
+    execFileSync("sh", ["-c", prepare], { cwd: place.root });
+    await script(place.root, `cat > planted.tmp <<'END'\n${evil(home)}\nEND\nmv planted.tmp ${target}\n`);
+    expect(readFileSync(join(place.root, "toolwright.config.ts"), "utf8")).toContain("PWNED");
+    const { code, stderr } = await toolwright(place.root, ["tools"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("was created or replaced while")]);
+    expect(isPwned()).toBe(false);
+  });
 
   it("is loaded once the user has run the printed command", async () => {
     await plant();
@@ -122,6 +143,8 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     mkdirSync(join(place.root, "sub"));
     await plant("sub/toolwright.config.ts");
     expect((await toolwright(place.root, ["tools"])).stderr).toContain("There is no toolwright.config.ts");
-    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain("was created while");
+    expect((await toolwright(join(place.root, "sub"), ["tools"])).stderr).toContain(
+      "was created or replaced while",
+    );
   });
 });

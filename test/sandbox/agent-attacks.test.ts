@@ -39,6 +39,21 @@ describe.each(USERS)("as %s", (user) => {
       ],
       ["hooks", `true`, `cp evil .git/hooks/pre-commit`],
       [
+        "the target of a hook that is a link",
+        `printf '#!/bin/sh\\n' > script; chmod +x script; ln -s ../../script .git/hooks/pre-commit`,
+        `cp evil script; mv evil script`,
+      ],
+      [
+        "the target of hooks that are a link",
+        `rm -r .git/hooks; mkdir scripts; ln -s ../scripts .git/hooks`,
+        `cp evil scripts/pre-commit`,
+      ],
+      [
+        "the target of settings that are a link",
+        `mv .git/config settings; ln -s ../settings .git/config`,
+        `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil >> settings`,
+      ],
+      [
         "a nested repository's hooks",
         `git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub; git commit -qm sub`,
         `cp evil sub/.git/hooks/post-index-change; git -C sub config core.fsmonitor $PWD/evil`,
@@ -186,9 +201,12 @@ describe.each(USERS)("as %s", (user) => {
       ".husky/_/deep/x",
       "settings",
       "clean.sh",
+      "scripts/hook",
+      "own.ts",
+      "missing.ts",
     ])("the file tools refuse %s", async (path) => {
       place.person(
-        `git init -q .; git config core.hooksPath .husky; git config include.path ../settings; echo x > clean.sh; git config filter.f.clean './clean.sh %f'`,
+        `git init -q .; git config core.hooksPath .husky; git config include.path ../settings; echo x > clean.sh; git config filter.f.clean './clean.sh %f'; mkdir scripts; touch scripts/hook own.ts; ln -s ../../scripts/hook .git/hooks/post-merge; ln -s own.ts toolwright.config.ts; ln -s missing.ts toolwright.config.js`,
       );
       expect(await place.run({ write: path, content: "evil" })).toMatchObject([
         { code: "TOOL_PATH_PROTECTED" },

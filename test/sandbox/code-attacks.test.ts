@@ -42,6 +42,7 @@ function makeProject(root: string): void {
     if (existsSync(folder))
       cpSync(realpathSync(folder), join(root, "node_modules", name), { recursive: true });
   }
+  writeFileSync(join(root, "package.json"), "{}");
   mkdirSync(join(root, "node_modules/.bin"));
   mkdirSync(join(root, "node_modules/other"));
   symlinkSync("../../vendor/toolwright/src/cli/main.ts", join(root, "node_modules/.bin/toolwright"));
@@ -71,9 +72,29 @@ const LATE_IMPORTS: Readonly<Record<string, string>> = {
   effect: `await import(source + "effect.ts");`,
 };
 
+/** Every entry point, and a file for each dependency that no entry point imports. */
+const ENTRIES = [
+  "adapters/ai-sdk/index.ts",
+  "adapters/anthropic/index.ts",
+  "adapters/commander/index.ts",
+  "adapters/langchain/index.ts",
+  "adapters/mcp/index.ts",
+  "adapters/openai-agents/index.ts",
+  "index.ts",
+  "effect.ts",
+  "postgres.ts",
+  "jsx-runtime.ts",
+  "server/index.ts",
+  "testing/index.ts",
+  "cli/program.ts",
+  "load/compile.ts",
+  "sandbox/search/search-files.ts",
+];
+const DEPENDENCIES = ["zod", "diff", "commander", "esbuild", "croner", "@vscode/ripgrep"];
+
 /** The names that a planted package has to export, or its import fails before it runs. */
 const NAMES =
-  "Effect AIMessage BaseMessage ToolMessage RemoveMessage DynamicStructuredTool patchConfig mapStoredMessagesToChatMessages isDirectToolOutput pickRunnableConfigKeys AsyncLocalStorageProviderSingleton McpServer StdioServerTransport serveStdio WebStandardStreamableHTTPServerTransport createMcpHandler fromJsonSchema isSpecType localhostAllowedHostnames localhostAllowedOrigins inputRequired inputResponse validateHostHeader validateOriginHeader CLIENT_CAPABILITIES_META_KEY CLIENT_INFO_META_KEY".split(
+  "Effect AIMessage BaseMessage ToolMessage RemoveMessage DynamicStructuredTool patchConfig mapStoredMessagesToChatMessages isDirectToolOutput pickRunnableConfigKeys AsyncLocalStorageProviderSingleton McpServer StdioServerTransport serveStdio WebStandardStreamableHTTPServerTransport createMcpHandler fromJsonSchema isSpecType localhostAllowedHostnames localhostAllowedOrigins inputRequired inputResponse validateHostHeader validateOriginHeader CLIENT_CAPABILITIES_META_KEY CLIENT_INFO_META_KEY z Command Option Argument InvalidArgumentError parsePatch transformSync rgPath".split(
     " ",
   );
 
@@ -212,6 +233,28 @@ describe.each(USERS)("as %s", (user) => {
     expect(loadedIn(agent)).toEqual([]);
     place.person(`rm -r vendor/node_modules node_modules/ai node_modules/gpt-tokenizer store`);
   });
+
+  test(
+    "a dependency that a tool covers by a nearer one is not loaded by a late entry point",
+    SLOW,
+    async () => {
+      const late = ENTRIES.map((entry) => [entry, `await import(source + ${JSON.stringify(entry)});`]);
+      const agent = agentWith("entries", {
+        ...(Object.fromEntries(late) as Record<string, string>),
+        toolwright: `await import("toolwright/mcp" as string);`,
+      });
+      const ended = await agent.run(
+        ...DEPENDENCIES.map((name) => ({ bash: plant(`vendor/node_modules/${name}`, name) })),
+        { bash: plant("node_modules/toolwright", "toolwright") },
+      );
+      expect(ended.filter(({ ok }) => !ok)).toEqual([]);
+      expect(loadedIn(agent)).toEqual([]);
+      const errors = JSON.parse(readFileSync(join(place.root, "errors.json"), "utf8")) as object;
+      for (const each of ["server/index.ts", "cli/program.ts", "load/compile.ts", "toolwright"])
+        expect(errors).toHaveProperty([each], expect.stringContaining("restart the process"));
+      place.person(`rm -r vendor/node_modules node_modules/toolwright`);
+    },
+  );
 
   test("the links of pnpm to the dependencies of a package cannot be changed", SLOW, async () => {
     const links = "node_modules/.pnpm/ai@7.0.0/node_modules";

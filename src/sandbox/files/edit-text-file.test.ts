@@ -1,10 +1,13 @@
 import {
   chmodSync,
+  existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -49,6 +52,31 @@ describe("editTextFile", () => {
       ),
     );
     expect(textOf("f")).toBe(`${lines.join("!\n")}!\n`);
+  });
+
+  // A command can do this in parallel, and its own check for repositories may be over before the rename.
+  it.each([
+    ["moved into a repository", () => renameSync(join(root, "free"), join(root, "repo/.git/hooks"))],
+    [
+      "made a repository",
+      () => {
+        for (const name of ["objects", "refs"]) mkdirSync(join(root, "free", name));
+        writeFileSync(join(root, "free/HEAD"), "ref: refs/heads/main\n");
+      },
+    ],
+  ])("changes nothing in a folder that is %s during the edit", async (_, change) => {
+    for (const folder of ["free", "repo/.git"]) mkdirSync(join(root, folder), { recursive: true });
+    for (const name of ["config", "pre-commit"])
+      writeFileSync(join(root, "free", name), "old\n", { mode: 0o755 });
+    const patch = "@@ -1 +1 @@\n-old\n+new\n";
+    const edited = Promise.allSettled([edit("free/config", patch), edit("free/pre-commit", patch)]);
+    change();
+    const [config] = await edited;
+    expect(config).toMatchObject({ status: "rejected", reason: { effect: "none" } });
+    const folder = existsSync(join(root, "free")) ? "free" : "repo/.git/hooks";
+    expect(textOf(`${folder}/config`)).toBe("old\n");
+    if (folder !== "free") expect(textOf(`${folder}/pre-commit`)).toBe("old\n");
+    expect(readdirSync(join(root, folder)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
   it("waits for a write of the same file that was asked for before", async () => {

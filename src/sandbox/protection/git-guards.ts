@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readPlainFile } from "../read-plain-file.ts";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { linkedFromGit } from "./linked-targets.ts";
 
 export interface GitGuards {
   /** Hooks folders and settings files. Missing ones have to be created before a command could create them. */
@@ -59,6 +60,9 @@ export function readGitGuards(place: GitPlace): GitGuards {
         missing.add(path);
     }
   }
+  const linked = linkedFromGit(place.gitDir, folders);
+  for (const folder of linked.folders) folders.add(folder);
+  for (const file of linked.files) (isNothing(file) ? missing : programs).add(file);
   const isSet = own.entries.some(
     ({ entry }) => entry.name === "extensions.worktreeconfig" && entry.value?.toLowerCase() !== "false",
   );

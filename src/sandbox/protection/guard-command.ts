@@ -3,7 +3,7 @@
  * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
  * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
-import { closeSync, unlinkSync, watch, type FSWatcher } from "node:fs";
+import { closeSync, realpathSync, statSync, unlinkSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
@@ -28,7 +28,7 @@ export function guardCommand(
 ): CommandGuard {
   const root = plan.root.path;
   const before = {
-    own: new Set(plan.finds.own),
+    own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
     repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set(plan.finds.closed),
@@ -47,6 +47,9 @@ export function guardCommand(
     }
     for (const { path, target } of plan.links) {
       if (readLinkOf(path) !== target) violations.set(path, { kind: "replaced", path });
+    }
+    for (const [path, file] of before.own) {
+      if (fileBehind(path) !== file) violations.set(path, { kind: "replaced", path });
     }
   };
   /** Opening one folder may reveal another. */
@@ -108,7 +111,8 @@ export function guardCommand(
       lookForNew("change");
       if (violations.size === 0) return;
       for (const { kind, path } of violations.values()) {
-        if (kind !== "appeared") continue;
+        // A replaced one may be the user's, but the command may have written to it before it was stopped.
+        if (kind !== "appeared" && !before.own.has(path)) continue;
         distrustFile(path);
         // Otherwise a later command could change, through the other name, a file that the user has accepted.
         separateFile(root, path);
@@ -116,6 +120,17 @@ export function guardCommand(
       throw toError([...violations.values()], root, tier);
     },
   };
+}
+
+/** Which file a name leads to. A link's target may be created, and links on the way to it may change. */
+function fileBehind(path: string): string | undefined {
+  try {
+    const real = realpathSync(path);
+    const { dev, ino } = statSync(real, { bigint: true });
+    return `${dev}:${ino}:${real}`;
+  } catch {
+    return undefined; // It is gone, or the link leads nowhere.
+  }
 }
 
 interface Violation {

@@ -1,8 +1,9 @@
 /** Toolwright's own folder and settings: an agent must not approve its own calls or write its own instructions. */
 import { basename } from "node:path";
+import { linkedFromSettings } from "../linked-targets.ts";
 import { foldName, isOwnName, maybeProtected, OWN_FOLDER } from "../protected-names.ts";
 import type { ProtectedPath } from "../protection-plan.ts";
-import { isDirectory, namesOf, realPlace, type Rule, wentThrough } from "./rule.ts";
+import { isDirectory, namesOf, realPathOf, realPlace, type Rule, wentThrough } from "./rule.ts";
 
 /** `.toolwright/`, which contains stores and instructions. */
 export const ownFolder: Rule = {
@@ -22,7 +23,11 @@ export const ownFolder: Rule = {
 /** `toolwright.config.*` */
 export const ownSettings: Rule = {
   access: "readOnly",
-  covers: (location) => namesOf(location).map(foldName).some(isOwnName),
+  covers: (location) =>
+    namesOf(location).map(foldName).some(isOwnName) ||
+    linkedFromSettings(location.realRoot, location.realPath).some(
+      (path) => realPathOf(path) === location.realPath,
+    ),
   find: ({ root, finds }) =>
     finds.own.flatMap((path): ProtectedPath[] => {
       const place = isFolderName(path) ? undefined : realPlace(path, root);
