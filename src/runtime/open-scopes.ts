@@ -83,7 +83,7 @@ export class OpenScopes {
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
         const { runId } = identity;
-        // Before the release: whoever sees that the run has ended finds all of its parts.
+        // Before the release: a reader that sees the end of the run finds all of its parts.
         if (this.#leave(runId)) await host.streams.leave(runId);
         if (row === undefined) return;
         await this.#release(row, kind === "workflow" ? undefined : { runId, errorJson });
