@@ -1,5 +1,5 @@
 /**
- * The rules of docs/internals/semantics.md and the tests that hold them. A test belongs to a rule by its name:
+ * The rules of docs/semantics.md and the tests that hold them. A test belongs to a rule by its name:
  * "rule 13: …".
  * `node scripts/rules.ts` writes the lists of tests into the page; a test checks that they are up to date.
  */
@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const PAGE = join(ROOT, "docs/internals/semantics.md");
+const PAGE = join(ROOT, "docs/semantics.md");
 
 export interface Rule {
   readonly number: number;

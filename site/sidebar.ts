@@ -31,7 +31,6 @@ const FIRST: readonly string[] = [
   "reference/events.md",
   "reference/workflows.md",
   "internals/durability.md",
-  "internals/semantics.md",
 ];
 
 const SECTIONS: readonly (readonly [title: string, folder: string])[] = [

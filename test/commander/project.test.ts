@@ -169,7 +169,7 @@ describe("without a terminal", () => {
     const pending = asJson.json() as { approval_id: string };
     expect(pending).toMatchObject({ is_error: true, error_type: "approval_pending", run_id: "r" });
     const approved = await toolwright(folder, ["approve", pending.approval_id, "--args", '{"euros":7}']);
-    expect(approved.stdout).toContain("the same command again, with --run-id r");
+    expect(approved.stdout).toContain("the same command again with --run-id r");
     const done = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
     expect(done).toMatchObject({ code: 0 });
     expect(done.json()).toEqual({ paid: 7, to: "Bo" });

@@ -1,10 +1,10 @@
-/** docs/internals/semantics.md: every rule is there, has tests, and names all of them. */
+/** docs/semantics.md: every rule is there, has tests, and names all of them. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { readRules, renderRules } from "../../scripts/rules.ts";
 
-const PAGE = resolve(import.meta.dirname, "../../docs/internals/semantics.md");
+const PAGE = resolve(import.meta.dirname, "../../docs/semantics.md");
 const RULES = 40;
 /** Numbers of rules about features that are not there yet. */
 const RESERVED = new Set([38, 39]);
