@@ -1,4 +1,4 @@
-/** Finds the command that a misspelt word is closest to: one typo away, or two in a longer word. */
+/** Finds the command that a misspelt word is closest to: one typo away, or two after the first letter of a longer word. */
 import { distance } from "../definition/option-checks.ts";
 
 /** Words of other programs for our commands. A tool of the project may have such a name, so they are only suggested. */
@@ -48,7 +48,8 @@ function allowedTypos(word: string, name: string): number {
   const shorter = Math.min(word.length, name.length);
   // One of two letters is half of the word, so accept only swapped letters.
   if (shorter <= 2) return isSwapped(word, name) ? 1 : 0;
-  return shorter <= 4 ? 1 : 2;
+  // The first letter is seldom wrong: "order" is a name of its own, not "worker" with two typos.
+  return shorter <= 4 || word.charAt(0) !== name.charAt(0) ? 1 : 2;
 }
 
 /** Whether the words differ only by two swapped neighbours. */

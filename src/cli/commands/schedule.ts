@@ -20,7 +20,14 @@ export function addScheduleCommand(program: Command): void {
   const schedule = program
     .command("schedule")
     .summary("start runs of a workflow again and again")
-    .description("Schedules start runs of a workflow at fixed times. Workers start them.");
+    .description("Schedules start runs of a workflow at fixed times. Workers start them.")
+    .addHelpText(
+      "after",
+      examples(
+        `toolwright schedule set nightly --workflow report --cron "0 3 * * *" --tz Europe/Berlin`,
+        "toolwright schedule list",
+      ),
+    );
   addSet(schedule);
   addList(schedule);
   addChange(schedule, "pause", "start no more runs of a schedule; what is queued is still finished");
