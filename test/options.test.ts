@@ -3,12 +3,15 @@
  * number are refused by name. A new export fails the test, because it is in neither list.
  */
 import { Client } from "@modelcontextprotocol/client";
+import { ToolLoopAgent } from "ai";
 import { Command } from "commander";
 import { Effect } from "effect";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import * as root from "../src/index.ts";
 import * as aiSdk from "../src/adapters/ai-sdk/index.ts";
+import { CHAT_HANDLER_OPTIONS } from "../src/adapters/ai-sdk/chat/create-chat-handler.ts";
+import { UI_MESSAGE_STREAM_OPTIONS } from "../src/adapters/ai-sdk/to-ui-message-stream.ts";
 import * as anthropic from "../src/adapters/anthropic/index.ts";
 import { LOOP_OPTIONS } from "../src/adapters/anthropic/options.ts";
 import * as commander from "../src/adapters/commander/index.ts";
@@ -38,6 +41,8 @@ import {
   GC_OPTIONS,
   RETRY_WARNING_OPTIONS,
   RUN_OPTIONS,
+  SIGNAL_OPTIONS,
+  STREAM_OPTIONS,
 } from "../src/runtime/method-options.ts";
 import { RUNTIME_OPTIONS } from "../src/runtime/options.ts";
 import { LIST_SNAPSHOTS, REMOVE_SNAPSHOTS, RESTORE_SNAPSHOT } from "../src/snapshot/check-options.ts";
@@ -51,6 +56,7 @@ import { STORE_CONTRACT_OPTIONS } from "../src/testing/store-contract/store-cont
 import { BASH_OPTIONS } from "../src/builtin/bash.ts";
 import * as tools from "../src/builtin/index.ts";
 import { READ_PART } from "../src/builtin/read.ts";
+import { WORKER_OPTIONS } from "../src/worker/options.ts";
 import { WORKFLOWS_OPTIONS } from "../src/workflow/create-smithers.ts";
 import { RUN_WORKFLOW_OPTIONS } from "../src/workflow/run-options.ts";
 
@@ -79,6 +85,8 @@ function runtime(): root.Runtime {
   return made;
 }
 
+/** Never opened. */
+const unopened = root.createRuntime({ store: ":memory:" });
 const state = { pendingApprovals: [{ id: "a", kind: "call" }] };
 const message = { role: "user", content: "Hi." };
 
@@ -92,6 +100,21 @@ const SURFACES: Readonly<Record<string, Surface>> = {
     base: { runId: "r" },
     give: (options) => runtime().retryWarning(options),
   },
+  "runtime.signal": {
+    ...SIGNAL_OPTIONS,
+    give: (options) => runtime().signal("r", "paid", {}, options),
+  },
+  "runtime.stream": { ...STREAM_OPTIONS, give: (options) => runtime().stream("r", options).next() },
+  toUIMessageStream: {
+    ...UI_MESSAGE_STREAM_OPTIONS,
+    give: (options) => aiSdk.toUIMessageStream(runtime(), "r", options),
+  },
+  createChatHandler: {
+    ...CHAT_HANDLER_OPTIONS,
+    base: { runtime: unopened, agent: new ToolLoopAgent({ model }), authorize: execute },
+    give: aiSdk.createChatHandler,
+  },
+  createWorker: { ...WORKER_OPTIONS, base: { runtime: unopened }, give: root.createWorker },
   "runtime.gc": { ...GC_OPTIONS, give: (options) => runtime().gc(options) },
   "runtime.calls": { ...CALLS_FILTER, give: (options) => runtime().calls(options) },
   "runtime.approvals": { ...APPROVALS_FILTER, give: (options) => runtime().approvals(options) },
@@ -221,6 +244,8 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "Parallel",
   "Ralph",
   "Sequence",
+  "Signal",
+  "Sleep",
   "Task",
   "Workflow",
   // Take tools, names, a context or plain values.

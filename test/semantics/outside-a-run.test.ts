@@ -167,7 +167,7 @@ describe("outside any run", () => {
     await charge.execute({ amount: 1 });
     await charge.execute({ amount: 2 });
     expect(warn.mock.calls.flat()).toEqual([
-      expect.stringMatching(/"charge_outside".* outside any run.*runtime\.run\(task, work\)/),
+      expect.stringMatching(/"charge_outside".* outside any run.*runtime\.run\(\{ runId \}, work\)/),
     ]);
   });
 

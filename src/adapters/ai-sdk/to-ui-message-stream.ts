@@ -1,11 +1,14 @@
 /** The parts of a run as the AI SDK's message stream, for `createUIMessageStreamResponse` and `readUIMessageStream`. */
 import type { UIMessageChunk } from "ai";
 import { anInteger, aSignal } from "../../definition/option-checks.ts";
-import { checkOptions, optionTable } from "../../definition/option-table.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../definition/option-table.ts";
 import type { Runtime, StreamOptions } from "../../runtime/runtime.ts";
 import { answerId, readChunks } from "./chat/read-chunks.ts";
 
-const OPTIONS = optionTable<StreamOptions>("toUIMessageStream", { from: anInteger(0), signal: aSignal });
+export const UI_MESSAGE_STREAM_OPTIONS: OptionTable = optionTable<StreamOptions>("toUIMessageStream", {
+  from: anInteger(0),
+  signal: aSignal,
+});
 
 /**
  * Live in any process. Ends with the run, and when the run waits for approval. Cancelling the stream does not stop the run.
@@ -18,7 +21,7 @@ export function toUIMessageStream(
   runId: string,
   options: StreamOptions = {},
 ): ReadableStream<UIMessageChunk> {
-  checkOptions(OPTIONS, options);
+  checkOptions(UI_MESSAGE_STREAM_OPTIONS, options);
   const leaving = new AbortController();
   const signal =
     options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);

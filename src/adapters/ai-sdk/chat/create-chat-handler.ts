@@ -1,6 +1,6 @@
 /** Serves `useChat` of the AI SDK: durable turns, streams that resume, stops and approvals. */
 import { aFunction, anObject, aRuntime } from "../../../definition/option-checks.ts";
-import { checkOptions, optionTable } from "../../../definition/option-table.ts";
+import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { useRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { ChatError, errorResponse } from "./chat-error.ts";
@@ -28,7 +28,7 @@ export interface ChatHandlerOptions {
 
 export type ChatHandler = (request: Request) => Promise<Response>;
 
-const OPTIONS = optionTable<ChatHandlerOptions>(
+export const CHAT_HANDLER_OPTIONS: OptionTable = optionTable<ChatHandlerOptions>(
   "createChatHandler",
   { runtime: aRuntime, agent: anObject, authorize: aFunction },
   { required: ["runtime", "agent", "authorize"], example: "{ runtime, agent, authorize }" },
@@ -43,7 +43,7 @@ const OPTIONS = optionTable<ChatHandlerOptions>(
  * app.all("/api/chat/*", (c) => chat(c.req.raw));
  */
 export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
-  checkOptions(OPTIONS, options);
+  checkOptions(CHAT_HANDLER_OPTIONS, options);
   const { runtime, agent } = options;
   const chats = new Chats(runtime, agent);
   return async (request) => {
