@@ -12,6 +12,7 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
 /** What each subpath needs beside the package's own dependencies and zod. */
 const PEERS: Readonly<Record<string, string>> = {
+  "ai-sdk": "ai",
   anthropic: "@anthropic-ai/sdk",
   effect: "effect",
   langchain: "@langchain/core",
