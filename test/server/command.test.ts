@@ -96,7 +96,7 @@ test("no tool of one run changes the code that the server loads for a run of ano
   for (const name of ["missing", "broken"]) {
     const refused = await run(name);
     expect(refused.status).toBeGreaterThanOrEqual(400);
-    expect(errorOf(refused).message).toContain("estart the server");
+    expect(errorOf(refused).message).toContain("estart the process");
   }
   expect(existsSync(join(folder, "PWNED"))).toBe(false);
 });
@@ -162,7 +162,6 @@ test.each([
   [["--port", "http"], "whole number"],
   [["--token", ""], "--token"],
   [["--token", "with space"], "--token"],
-  [["--worker"], "--worker"],
   [["--allowed-origin", "null"], "allowedOrigins"],
   [["--allowed-host", "https://a.example"], "allowedHosts"],
 ])("refuses %j", async (args, message) => {

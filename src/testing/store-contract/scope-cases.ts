@@ -79,7 +79,7 @@ export const scopeCases: readonly StoreCase[] = [
       await commit(store, () => registerOwner(owner));
       const read = await store.read(() => readOwner("owner-1"));
       const { leaseLeftMs = -1, ...rest } = read ?? {};
-      assert.deepEqual(rest, { ...owner, ended: false });
+      assert.deepEqual(rest, { ...owner, ended: false, isWorker: false });
       assert.ok(leaseLeftMs > 0 && leaseLeftMs <= LEASE_MS);
       await commit(store, () => renewLease("owner-1"));
       await commit(store, () => endOwner("owner-1"));
