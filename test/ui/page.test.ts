@@ -2,14 +2,11 @@
 import { findingsOfAxe } from "./axe.ts";
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createRuntime, defineTool, type Runtime } from "../../src/index.ts";
 import { freshStore, openPage, serveStore } from "./browser.ts";
 import { startWatched } from "./watched-program.ts";
-
-// The first page of a process starts the browser.
-vi.setConfig({ testTimeout: 90_000 });
 
 const pay = defineTool({
   name: "pay",
