@@ -5,6 +5,7 @@
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
+import { benchOtel } from "./otel.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchPs } from "./ps.ts";
 import { benchRuns } from "./runs.ts";
@@ -29,6 +30,7 @@ export interface Row {
 const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "per-call": benchPerCall,
   "ai-sdk": benchAiSdk,
+  otel: benchOtel,
   replay: benchReplay,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,

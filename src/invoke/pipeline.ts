@@ -13,6 +13,7 @@ import { limit } from "./policies/limit.ts";
 import { capacity } from "./policies/capacity.ts";
 import { retry } from "./policies/retry.ts";
 import { timeout } from "./policies/timeout.ts";
+import { enterSpan, trace } from "./policies/trace.ts";
 import { validate } from "./policies/validate.ts";
 import { compose, type Policy } from "./policy.ts";
 
@@ -42,5 +43,17 @@ const detachedPipeline: readonly Policy[] = [
   execute,
 ];
 
-export const runPipeline: (call: Call) => Promise<Result> = compose(pipeline);
+/** With telemetry: two more stages. */
+const tracedPipeline: readonly Policy[] = [
+  trace, // sees every exit
+  ...pipeline.toSpliced(pipeline.indexOf(begin), 0, enterSpan), // the intent has the span context
+];
+
+const runPlain = compose(pipeline);
+const runTraced = compose(tracedPipeline);
+
+export function runPipeline(call: Call): Promise<Result> {
+  return call.host.telemetry === undefined ? runPlain(call) : runTraced(call);
+}
+
 export const runDetachedPipeline: (call: Call) => Promise<Result> = compose(detachedPipeline);

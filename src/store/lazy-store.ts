@@ -12,10 +12,13 @@ export class LazyStore implements Store {
   #opening: Promise<Store> | undefined;
   #store: Store | undefined;
   readonly #turns = new EventLoopTurns();
+  readonly #onCommit: ((ms: number) => void) | undefined;
 
-  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>) {
+  /** @param onCommit called after each transaction, with how long it took */
+  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>, onCommit?: (ms: number) => void) {
     this.dialect = dialect;
     this.#open = open;
+    this.#onCommit = onCommit;
   }
 
   get isOpen(): boolean {
@@ -48,8 +51,23 @@ export class LazyStore implements Store {
     // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
+    if (this.#onCommit !== undefined) return this.#measured(turn, work, level, this.#onCommit);
     if (store !== undefined && turn === undefined) return store.transaction(work, level);
     return this.#after(turn, (opened) => opened.transaction(work, level));
+  }
+
+  async #measured<T>(
+    turn: Promise<unknown> | undefined,
+    work: () => Transaction<T>,
+    level: CommitLevel,
+    onCommit: (ms: number) => void,
+  ): Promise<T> {
+    if (turn !== undefined) await turn;
+    const store = this.#store ?? (await this.opened());
+    const startedMs = performance.now();
+    const result = await store.transaction(work, level);
+    onCommit(performance.now() - startedMs);
+    return result;
   }
 
   /** Does not yield to the event loop: it must not wait. */

@@ -314,6 +314,7 @@ export class RunningWorker {
     const onClaimed = (): void => {
       isClaimed = true;
       this.#claimed += 1;
+      this.#emitClaim(run);
     };
     const found = this.#code.find(run);
     if (found === undefined) return;
@@ -333,6 +334,13 @@ export class RunningWorker {
     } finally {
       if (host.claimed.get(runId) === own) host.claimed.delete(runId);
     }
+  }
+
+  #emitClaim({ runId, kind, waitedMs, listedMs }: ReadyRun): void {
+    if (!this.#host.isWatched()) return;
+    const at = this.#host.clock.now();
+    const waited = Math.round(waitedMs + performance.now() - listedMs);
+    this.#host.emit({ type: "run-claimed", at, runId, kind, waitedMs: waited });
   }
 
   /** The code of the run has changed: a worker with the old code may take it. If there is none, the run is parked. */

@@ -15,7 +15,7 @@ const LAYERS = [
   ["tool"],
   ["runtime"],
   ["loop", "model"],
-  ["builtin", "adapters", "testing"],
+  ["builtin", "adapters", "testing", "otel"],
   ["agent", "workflow"],
   ["operate"],
   ["worker"],
