@@ -14,12 +14,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
-import {
-  BasicTracerProvider,
-  type ReadableSpan,
-  SimpleSpanProcessor,
-  type SpanExporter,
-} from "@opentelemetry/sdk-trace-base";
+import { BasicTracerProvider, type ReadableSpan, type SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { createRuntime, createSmartAgent, defineTool } from "toolwright";
 import { openTelemetry } from "toolwright/otel";
 import { createScriptedModel } from "toolwright/testing";
@@ -28,12 +23,11 @@ import { z } from "zod";
 const folder = mkdtempSync(join(tmpdir(), "toolwright-telemetry-"));
 const traces = join(folder, "traces.jsonl");
 
-/** With a collector: new OTLPTraceExporter() of @opentelemetry/exporter-trace-otlp-http, and a BatchSpanProcessor. */
-const toFile: SpanExporter = {
-  export(spans, done) {
-    for (const span of spans) appendFileSync(traces, `${JSON.stringify(lineOf(span))}\n`);
-    done({ code: 0 });
-  },
+/** With a collector: a BatchSpanProcessor with the OTLPTraceExporter of @opentelemetry/exporter-trace-otlp-http. */
+const toFile: SpanProcessor = {
+  onStart: () => undefined,
+  onEnd: (span) => appendFileSync(traces, `${JSON.stringify(lineOf(span))}\n`),
+  forceFlush: async () => undefined,
   shutdown: async () => undefined,
 };
 
@@ -54,7 +48,7 @@ const reader = new PeriodicExportingMetricReader({
   exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),
 });
 const sdk = {
-  tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(toFile)] }),
+  tracerProvider: new BasicTracerProvider({ spanProcessors: [toFile] }),
   meterProvider: new MeterProvider({ readers: [reader] }),
 };
 

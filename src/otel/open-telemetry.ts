@@ -38,7 +38,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryOpti
   const { content = false, tracerProvider, meterProvider } = options;
   return {
     connect(source) {
-      const watch = new Watch(source.warnOnce);
+      const watch = new Watch((topic, message) => source.warnOnce(topic, message));
       const metrics = new Metrics(meterProvider, source, watch);
       const spans = new Spans(tracerProvider, content === "redacted", watch);
       return new RuntimeTelemetry(spans, metrics);

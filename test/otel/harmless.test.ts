@@ -38,7 +38,7 @@ beforeEach(() => {
   effects = 0;
 });
 
-async function callWith(telemetry: Parameters<typeof openTelemetry>[0]): Promise<Outcome<unknown>> {
+async function callWith(telemetry: Parameters<typeof openTelemetry>[0]): Promise<Outcome> {
   vi.spyOn(console, "warn").mockReturnValue();
   onTestFinished(() => void vi.restoreAllMocks());
   await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(telemetry) });
@@ -65,8 +65,19 @@ function throwing(name: string): { tracerProvider: TracerProvider; meterProvider
 }
 
 it.each([
-  ...["getTracer", "startSpan", "spanContext", "setAttributes", "addLink", "setStatus", "end"],
-  ...["getMeter", "createHistogram", "createCounter", "createObservableGauge", "record", "add"],
+  "getTracer",
+  "startSpan",
+  "spanContext",
+  "setAttributes",
+  "addLink",
+  "setStatus",
+  "end",
+  "getMeter",
+  "createHistogram",
+  "createCounter",
+  "createObservableGauge",
+  "record",
+  "add",
 ])("%s throws", async (name) => {
   expect(await callWith(throwing(name))).toMatchObject({ status: "success", output: 3 });
   expect(effects).toBe(1);
@@ -121,7 +132,7 @@ it.each([
 ] as const)(
   "spans of the application are in the tree, with the context manager of SDK %s",
   async (generation, manager) => {
-    context.setGlobalContextManager(manager.enable() as ContextManager);
+    context.setGlobalContextManager(manager.enable());
     onTestFinished(() => context.disable());
     const seen = openSdk(generation);
     const tracer = seen.sdk.tracerProvider.getTracer("app");

@@ -50,8 +50,8 @@ interface RawSpan extends Omit<SeenSpan, "context" | "parentId"> {
 }
 
 export function openSdk(generation: Generation = "2.x"): Seen {
-  const trace = (generation === "1.x" ? trace1 : trace2) as typeof trace2;
-  const metrics = (generation === "1.x" ? metrics1 : metrics2) as typeof metrics2;
+  const trace = (generation === "1.x" ? trace1 : trace2) as unknown as typeof trace2;
+  const metrics = (generation === "1.x" ? metrics1 : metrics2) as unknown as typeof metrics2;
   const exporter = new trace.InMemorySpanExporter();
   const tracerProvider = new trace.BasicTracerProvider({
     spanProcessors: [new trace.SimpleSpanProcessor(exporter)],

@@ -114,7 +114,7 @@ it("a failed task is retried: the second agent links to the first, and the run h
   };
   const workflow = smithers(() => (
     <Workflow name="retry">
-      <Task id="write" agent={failing as never} retries={1}>
+      <Task id="write" agent={failing} retries={1}>
         Write.
       </Task>
     </Workflow>
