@@ -53,7 +53,8 @@ const runPlain = compose(pipeline);
 const runTraced = compose(tracedPipeline);
 
 export function runPipeline(call: Call): Promise<Result> {
-  return call.host.telemetry === undefined ? runPlain(call) : runTraced(call);
+  const { telemetry } = call.host;
+  return telemetry === undefined || telemetry.isIdle() ? runPlain(call) : runTraced(call);
 }
 
 export const runDetachedPipeline: (call: Call) => Promise<Result> = compose(detachedPipeline);

@@ -117,6 +117,8 @@ export interface CallEnd {
 }
 
 export interface Telemetry {
+  /** There is nothing to report to now, as without an SDK: calls need not report. */
+  isIdle(): boolean;
   /** Every event of the runtime, with the span of the call that it is about. */
   notice(event: RuntimeEvent, span?: CallSpan): void;
   open(work: Work): OpenSpan;

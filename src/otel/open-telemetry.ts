@@ -1,11 +1,11 @@
 /** Creates the telemetry option of a runtime. */
-import "../load/peers/opentelemetry.ts";
 import type { MeterProvider, TracerProvider } from "@opentelemetry/api";
 import { must, oneOf } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { TelemetryOption } from "../invoke/telemetry.ts";
 import { Metrics } from "./metrics.ts";
 import { RuntimeTelemetry } from "./runtime-telemetry.ts";
+import { SdkPresence } from "./sdk-presence.ts";
 import { Spans } from "./spans.ts";
 import { Watch } from "./watch.ts";
 
@@ -41,7 +41,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryOpti
       const watch = new Watch((topic, message) => source.warnOnce(topic, message));
       const metrics = new Metrics(meterProvider, source, watch);
       const spans = new Spans(tracerProvider, content === "redacted", watch);
-      return new RuntimeTelemetry(spans, metrics);
+      return new RuntimeTelemetry(spans, metrics, new SdkPresence(tracerProvider, meterProvider));
     },
   };
 }

@@ -3,15 +3,22 @@ import type { CallEvent, RuntimeEvent } from "../invoke/events.ts";
 import type { CallSpan, CallWork, OpenSpan, Telemetry, Work } from "../invoke/telemetry.ts";
 import { TracedCall } from "./call-span.ts";
 import type { Metrics } from "./metrics.ts";
+import type { SdkPresence } from "./sdk-presence.ts";
 import type { Spans } from "./spans.ts";
 
 export class RuntimeTelemetry implements Telemetry {
   readonly #spans: Spans;
   readonly #metrics: Metrics;
+  readonly #sdk: SdkPresence;
 
-  constructor(spans: Spans, metrics: Metrics) {
+  constructor(spans: Spans, metrics: Metrics, sdk: SdkPresence) {
     this.#spans = spans;
     this.#metrics = metrics;
+    this.#sdk = sdk;
+  }
+
+  isIdle(): boolean {
+    return this.#sdk.isMissing();
   }
 
   notice(event: RuntimeEvent, span?: CallSpan): void {

@@ -86,7 +86,9 @@ export class StoreRuntime {
       return opened;
     };
     const dialect = isPostgres ? "postgres" : "sqlite";
-    this.#store = new LazyStore(dialect, open, telemetry && ((ms) => telemetry.committed(ms)));
+    const onCommit = telemetry && ((ms: number) => telemetry.committed(ms));
+    const watchCommits = telemetry && (() => (telemetry.isIdle() ? undefined : onCommit));
+    this.#store = new LazyStore(dialect, open, watchCommits);
     const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
       await failedWrites.settle();
@@ -125,7 +127,7 @@ export class StoreRuntime {
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
-      isWatched: () => telemetry !== undefined || this.#listeners.size > 0,
+      isWatched: () => this.#listeners.size > 0 || (telemetry !== undefined && !telemetry.isIdle()),
       emit: (event, span) => {
         telemetry?.notice(event, span);
         if (this.#listeners.size > 0) deliverEvent(this.#listeners, event, this.#host.warnOnce);

@@ -6,19 +6,21 @@ import { ToolwrightError } from "../errors.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
+/** Returns a function to call after the next transaction, with how long it took. */
+type WatchCommits = () => ((ms: number) => void) | undefined;
+
 export class LazyStore implements Store {
   readonly dialect: "sqlite" | "postgres";
   readonly #open: () => Promise<Store>;
   #opening: Promise<Store> | undefined;
   #store: Store | undefined;
   readonly #turns = new EventLoopTurns();
-  readonly #onCommit: ((ms: number) => void) | undefined;
+  readonly #watchCommits: WatchCommits | undefined;
 
-  /** @param onCommit called after each transaction, with how long it took */
-  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>, onCommit?: (ms: number) => void) {
+  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>, watchCommits?: WatchCommits) {
     this.dialect = dialect;
     this.#open = open;
-    this.#onCommit = onCommit;
+    this.#watchCommits = watchCommits;
   }
 
   get isOpen(): boolean {
@@ -51,7 +53,8 @@ export class LazyStore implements Store {
     // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
-    if (this.#onCommit !== undefined) return this.#measured(turn, work, level, this.#onCommit);
+    const onCommit = this.#watchCommits?.();
+    if (onCommit !== undefined) return this.#measured(turn, work, level, onCommit);
     if (store !== undefined && turn === undefined) return store.transaction(work, level);
     return this.#after(turn, (opened) => opened.transaction(work, level));
   }
