@@ -15,12 +15,13 @@ import { z } from "zod";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { all, change } from "../../src/store/statement.ts";
+import { amount } from "../amount.ts";
 import { Random } from "../random.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { until } from "../workflow/harness.ts";
 
 const seed = Number(process.env["WAITS_SEED"] ?? Date.now() % 1_000_000);
-const ROUNDS = 6;
+const ROUNDS = amount(4, 40);
 /** A run takes about so many commits. */
 const MOST_COMMITS = 24;
 
