@@ -41,6 +41,8 @@ export interface TurnOptions<T> {
   readonly hasOwnBudget?: boolean | undefined;
   /** Shown in lists of runs. */
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** For telemetry. */
   readonly about?: AgentAbout | undefined;
   readonly statusOf?: ((result: T) => string) | undefined;
@@ -106,6 +108,7 @@ export async function runTurn<T>(
   return runtime.run(task, runInScope, {
     budgetId: chosen.budgetId ?? runId,
     name: options.name,
+    input: options.input,
     failureOf: options.failureOf,
     about: options.about,
     statusOf: options.statusOf,

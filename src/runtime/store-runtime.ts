@@ -15,6 +15,7 @@ import type { Scope } from "../invoke/scope.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { ToolwrightError } from "../errors.ts";
+import { PlaceQueues } from "../invoke/place-queues.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -110,6 +111,7 @@ export class StoreRuntime {
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
+      places: new PlaceQueues(),
       cutOff: new Set(),
       failedWrites,
       keyReaders: new Set(),
@@ -184,8 +186,9 @@ export class StoreRuntime {
     const hasTurns = turn === undefined && task.turn === undefined;
     const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
     const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
+    const input = turn === undefined ? task.input : turn.input;
     const run = async (link: () => Promise<void>): Promise<T> => {
-      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns });
+      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
       await opened.owned;
       await link();
       if (turn !== undefined)

@@ -122,7 +122,9 @@ async function runOwn(
       {
         runId,
         kind,
-        name: kind,
+        name: options.name ?? kind,
+        // Only for workers, which know the loop by its name.
+        ...(options.name === undefined ? {} : { input: { messages } }),
         about: aboutOf(options),
         statusOf: ({ status }) => status,
         failureOf: ({ status, reason, error }) =>
@@ -183,8 +185,8 @@ async function drive(
   });
 }
 
-function aboutOf({ model }: AgentLoopOptions): AgentAbout {
-  return { model, provider: "anthropic" };
+function aboutOf({ name, model }: AgentLoopOptions): AgentAbout {
+  return { name, model, provider: "anthropic" };
 }
 
 function failed(reason: string): ToolwrightError {

@@ -162,7 +162,7 @@ ORDER BY priority DESC, position, id LIMIT ${limit}`;
 }
 
 /** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
