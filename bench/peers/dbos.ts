@@ -50,7 +50,7 @@ export const contender: Contender = {
   setup:
     "`DBOS.runStep` in a workflow on PostgreSQL; an agent is the loop of the AI SDK in a workflow, with each model " +
     "request and each call as a step. Workflow id and step id serve as idempotency key. A resume includes `DBOS.launch`, " +
-    "which recovers.",
+    "which recovers through a queue that is polled every second.",
   plainAgent: "It has no agent loop of its own; the loop of the AI SDK is in another column.",
   durableAgent: (job) =>
     runWorkflow(job.place, job, async () => {

@@ -10,7 +10,7 @@ import { type BaseCheckpointSaver, entrypoint, task } from "@langchain/langgraph
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import type { AgentJob, Contender } from "../comparison/contender.ts";
-import { openSaver } from "./sqlite-saver.ts";
+import { hasNativeModule, openSaver } from "./sqlite-saver.ts";
 
 class ScriptedModel extends BaseChatModel {
   private readonly job: AgentJob;
@@ -61,8 +61,9 @@ export const contender: Contender = {
   name: "LangGraph",
   packages: ["@langchain/langgraph", "langchain", "@langchain/langgraph-checkpoint-sqlite"],
   setup:
-    '`createAgent` for agents, `task` in an `entrypoint` as steps, with `SqliteSaver` and `durability: "sync"`. ' +
-    "The tool call id, which is in the checkpoint, serves as idempotency key.",
+    '`createAgent` for agents, `task` in an `entrypoint` as steps, with `SqliteSaver` and `durability: "sync"`' +
+    (hasNativeModule() ? "" : ", on SQLite of Node, because better-sqlite3 could not be built") +
+    ". The tool call id, which is in the checkpoint, serves as idempotency key.",
   plainAgent: (job) => runAgent(job, undefined),
   durableAgent: (job) => runAgent(job, openSaver(job.place.folder)),
   async steps(job) {
