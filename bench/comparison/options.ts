@@ -1,4 +1,4 @@
-/** `npm run bench -- peers [--quick] [--json] [--only a,b]` */
+/** `npm run bench -- peers [--quick] [--json] [--only a,b] [--render]` */
 import { parseArgs } from "node:util";
 import { CONTENDERS } from "./contenders.ts";
 
@@ -7,6 +7,8 @@ export interface Options {
   readonly quick: boolean;
   /** Prints JSON in place of the table. */
   readonly json: boolean;
+  /** Makes the page and the charts again from the stored numbers, and measures nothing. */
+  readonly render: boolean;
   /** Some contenders. Writes no file. */
   readonly only: readonly string[] | undefined;
 }
@@ -15,12 +17,18 @@ export interface Options {
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
-    options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" } },
+    options: {
+      quick: { type: "boolean" },
+      json: { type: "boolean" },
+      render: { type: "boolean" },
+      only: { type: "string" },
+    },
   });
   const only = values.only?.split(",");
   const known = Object.keys(CONTENDERS);
   const unknown = only?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0)
     throw new Error(`--only has the unknown names ${unknown.join(", ")}. Known are: ${known.join(", ")}.`);
-  return { quick: values.quick ?? false, json: values.json ?? false, only };
+  const { quick = false, json = false, render = false } = values;
+  return { quick, json, render, only };
 }

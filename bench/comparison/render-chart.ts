@@ -11,7 +11,8 @@ const TOP = 44;
 /** What the bars of a row show. */
 export function captionOf(row: RowId): string {
   const { title, unit } = ROWS.find(({ id }) => id === row) ?? { title: "", unit: "" };
-  if (unit === "effects") return `${title}: orders that were repeated or lost`;
+  if (unit === "effects")
+    return `Orders repeated or lost after a kill in a call${row === "kill" ? "" : ", at a shop that takes keys"}`;
   if (row === "agent") return `${title}: µs per turn at the end`;
   return `${title}: ${unit}`;
 }

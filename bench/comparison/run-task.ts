@@ -6,7 +6,7 @@ import type { Report, Task } from "./one.ts";
 const PROGRAM = fileURLToPath(new URL("./one.ts", import.meta.url));
 
 export interface Running {
-  kill(): void;
+  readonly kill: () => void;
   /** A report; `"killed"` by `kill`; or why there is none. */
   readonly result: Promise<Report | "killed" | { readonly failure: string }>;
 }

@@ -1,7 +1,7 @@
 /** Measures Toolwright and its peers in one run, row by row, so that noise on the machine affects neighbours alike. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus, platform, totalmem } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, platform, totalmem } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { inFolder } from "../measure.ts";
@@ -20,6 +20,10 @@ const DOCS = join(import.meta.dirname, "../../docs");
 
 export async function comparePeers(args: readonly string[]): Promise<void> {
   const options = readOptions(args);
+  if (options.render) {
+    writeResults(JSON.parse(readFileSync(join(DOCS, "comparison.json"), "utf8")) as Comparison);
+    return;
+  }
   const missing = installPeers(() => console.error("installing the peers in bench/peers, once …"));
   if (missing.length > 0)
     throw new Error(`npm could not install ${missing.join(", ")} in bench/peers. Is the registry reachable?`);
@@ -57,7 +61,7 @@ async function measureAll(folder: string, server: string, options: Options): Pro
     command: "npm run bench -- peers",
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
-    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()}`,
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()}, load ${loadavg()[0]?.toFixed(1)} at the end`,
     columns,
     cells,
   };

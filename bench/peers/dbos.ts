@@ -5,7 +5,7 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { generateText, isStepCount, tool } from "ai";
 import { z } from "zod";
-import type { AgentJob, Contender, Place } from "../comparison/contender.ts";
+import type { AgentJob, Contender, StepsJob } from "../comparison/contender.ts";
 import { scriptedModel } from "../comparison/scripted-model.ts";
 
 /** Identifies the step within its workflow, also when a new process repeats it. */
@@ -25,19 +25,16 @@ const current = { work: (): Promise<void> => Promise.reject(new Error("there is 
 const workflow = DBOS.registerWorkflow(() => current.work(), { name: "bench" });
 
 /** Starts a workflow, or waits for the one that `launch` has recovered. */
-async function runWorkflow(
-  place: Place,
-  { runId, isResume, begin }: { runId: string; isResume: boolean; begin(): void },
-  work: () => Promise<void>,
-): Promise<void> {
+async function runWorkflow(job: AgentJob | StepsJob, work: () => Promise<void>): Promise<void> {
+  const { runId, isResume } = job;
   current.work = work;
   // Recovery is a part of launch.
-  if (isResume) begin();
+  if (isResume) job.begin();
   if (!DBOS.isInitialized()) {
-    DBOS.setConfig({ name: "bench", systemDatabaseUrl: place.postgres, logLevel: "error" });
+    DBOS.setConfig({ name: "bench", systemDatabaseUrl: job.place.postgres, logLevel: "error" });
     await DBOS.launch();
   }
-  if (!isResume) begin();
+  if (!isResume) job.begin();
   const handle = isResume
     ? DBOS.retrieveWorkflow(runId)
     : await DBOS.startWorkflow(workflow, { workflowID: runId })();
@@ -51,9 +48,9 @@ export const contender: Contender = {
     "`DBOS.runStep` in a workflow on PostgreSQL; an agent is the loop of the AI SDK in a workflow, with each model " +
     "request and each call as a step. Workflow id and step id serve as idempotency key. A resume includes `DBOS.launch`, " +
     "which recovers through a queue that is polled every second.",
-  plainAgent: "It has no agent loop of its own; the loop of the AI SDK is in another column.",
+  plainAgent: "It has no agent loop of its own; with it, the loop of the AI SDK is used.",
   durableAgent: (job) =>
-    runWorkflow(job.place, job, async () => {
+    runWorkflow(job, async () => {
       const order = tool({
         description: "Orders.",
         inputSchema: z.object({ index: z.number() }),
@@ -68,7 +65,7 @@ export const contender: Contender = {
       });
     }),
   steps: (job) =>
-    runWorkflow(job.place, job, async () => {
+    runWorkflow(job, async () => {
       for (let index = 0; index < job.count; index += 1) {
         await DBOS.runStep(() => job.execute(index, stepKey()), { name: "order" });
       }

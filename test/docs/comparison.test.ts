@@ -62,6 +62,7 @@ describe("the command", () => {
     expect(readOptions(["--quick", "--only", "dbos,mastra"])).toEqual({
       quick: true,
       json: false,
+      render: false,
       only: ["dbos", "mastra"],
     });
     expect(() => readOptions(["--fast"])).toThrow("--fast");
