@@ -35,8 +35,10 @@ ${table(
 
 <!-- Written by \`npm run bench -- peers\`. Do not edit: run the command again. -->
 
-Each system does the same work in its own processes on one machine. \`${command}\` in the repository installs the systems, measures, and
-writes this page, its charts, and the numbers in \`docs/comparison.json\`.
+${wrap(
+  `Each system does the same work in its own processes on one machine. \`${command}\` in the repository installs the systems, ` +
+    "measures, and writes this page, its charts, and the numbers in `docs/comparison.json`.",
+)}
 
 | measured | |
 | --- | --- |
