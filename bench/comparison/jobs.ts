@@ -15,7 +15,7 @@ export interface Watched<Job> {
   /** When each turn or step started. */
   readonly moments: number[];
   /** When the contender had opened its stores. */
-  startedAt(): number;
+  readonly startedAt: () => number;
 }
 
 /** A loop whose tool does nothing. It ends after `turns`, or at the first turn after `limitMs`. */
@@ -59,7 +59,7 @@ export function timedStepsJob(
     readonly count: number;
     readonly isResume: boolean;
     readonly limitMs: number;
-    onLast(index: number): void;
+    readonly onLast: (index: number) => void;
   },
 ): Watched<StepsJob> {
   const moments: number[] = [];
