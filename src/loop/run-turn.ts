@@ -87,9 +87,13 @@ export async function runTurn<T>(
     return replay(decode(chosen.resultJson), chosen.turn);
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
+  let refusal: unknown;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
-    const row = await startTurn(host, scope, chosen.turn, options);
+    const row = await startTurn(host, scope, chosen.turn, options).catch((error: unknown) => {
+      if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") refusal = error;
+      throw error;
+    });
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({
       scope,
@@ -103,6 +107,7 @@ export async function runTurn<T>(
     budgetId: chosen.budgetId ?? runId,
     name: options.name,
     failureOf: options.failureOf,
+    isRefusal: (error) => error !== undefined && error === refusal,
   });
 }
 

@@ -19,6 +19,7 @@ import type { Scope } from "../../invoke/scope.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
+import { openStream } from "./open-stream.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
 import { uniqueCallIds, withUniqueCallIds } from "./unique-call-ids.ts";
@@ -168,7 +169,9 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
     const received = await slot.receive();
     try {
-      const { stream: source } = await openStream(target, request, mayGenerate);
+      const source = mayGenerate
+        ? await openStream(target, request, (response) => streamOf(toStreamParts(storable(response))))
+        : (await target.doStream(request)).stream;
       const recorded = recordStream(source, uniqueCallIds(options.prompt), {
         onPart: (part) => {
           for (const said of fromSdkPart(part)) received.add(said);
@@ -203,22 +206,6 @@ interface Prepared<Request> {
   readonly slot: ResponseSlot;
   /** With the warning of a loop that differs from its log. */
   readonly request: Request;
-}
-
-/** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
-async function openStream(
-  model: LanguageModelLike<ModelRequest>,
-  request: ModelRequest,
-  mayGenerate: boolean,
-): Promise<{ stream: ReadableStream<unknown> }> {
-  try {
-    const opened = (await model.doStream(request)) as { stream: ReadableStream<unknown> } | undefined;
-    if (opened !== undefined) return opened;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
-  }
-  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
 }
 
 /** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */
