@@ -16,6 +16,7 @@ import {
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
+import { RECORDING } from "../runtime/options.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
@@ -35,6 +36,7 @@ interface GivenConfig {
   readonly maxOutputBytes?: number;
   readonly toolTimeoutMs?: number;
   readonly isolation?: ToolSettings["isolation"];
+  readonly recording?: "keep" | "off";
   /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
   /** Functions of `{ runId, input, signal, runtime }`, for workers. */
@@ -53,6 +55,7 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     store: aStore,
     rootDir: aFullText,
     ...SETTING_OPTIONS,
+    recording: RECORDING,
     workflows: valuesOf(aFullText),
     programs: valuesOf(aFunction),
     agents: valuesOf(aFunction),
@@ -72,9 +75,26 @@ export interface Config extends ConfigSettings {
 
 /** The runtime options that a config sets, without the store. */
 export function runtimeOptionsOf(config: ConfigSettings | undefined) {
-  const { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel } =
-    config ?? {};
-  return { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel };
+  const {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    recording,
+    model,
+    embeddingModel,
+  } = config ?? {};
+  return {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    recording,
+    model,
+    embeddingModel,
+  };
 }
 
 /** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */
