@@ -2,6 +2,7 @@
  * Prints numbers and never asserts: `npm run bench` prints a table and, last, one line of JSON. Ratios compare rows
  * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section.
  */
+import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
@@ -30,6 +31,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "per-call": benchPerCall,
   "ai-sdk": benchAiSdk,
   replay: benchReplay,
+  back: benchBack,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,
