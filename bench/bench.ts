@@ -4,6 +4,7 @@
  * `npm run bench -- peers` compares with other systems.
  */
 import { comparePeers } from "./comparison/run.ts";
+import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
@@ -34,6 +35,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "ai-sdk": benchAiSdk,
   otel: benchOtel,
   replay: benchReplay,
+  back: benchBack,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,

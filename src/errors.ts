@@ -296,6 +296,18 @@ export const ERROR_CODES = {
     meaning: "There is no workflow, agent or program with this name.",
     hint: "Check the spelling, or register the name with createWorker or in toolwright.config.",
   },
+  TOOL_RUN_NOT_RECORDED: {
+    meaning: "The run cannot be recorded: it has not ended, or what a replay needs was deleted with its end.",
+    hint: 'Start runs with createRuntime({ recording: "keep" }), or with recording: "keep" in toolwright.config.',
+  },
+  TOOL_FIXTURE_INVALID: {
+    meaning: "The fixture of a run cannot be used: it is incomplete, was edited, or is from a newer version.",
+    hint: "Record the run again: toolwright record <run> > x.fixture.json",
+  },
+  TOOL_REPLAY_DIFFERS: {
+    meaning: "A replay made a call or a request that the recorded run did not make. Nothing was run.",
+    hint: "Compare the code with the recorded run: the differences name the task and the field.",
+  },
   TOOL_PLATFORM_UNSUPPORTED: {
     meaning: "This operating system, or this version of Node, is not supported.",
     hint: "Use Linux or macOS, and Node 22.13 or later.",

@@ -14,6 +14,8 @@ import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
+import { addRecordCommand } from "./commands/record.ts";
+import { addReplayCommand } from "./commands/replay.ts";
 import { addResumeCommand } from "./commands/resume.ts";
 import { addScheduleCommand } from "./commands/schedule.ts";
 import { addServeCommand } from "./commands/serve.ts";
@@ -149,6 +151,8 @@ with exit codes of their own (2 for a usage error).`,
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addRecordCommand,
+    addReplayCommand,
     addSignalCommand,
     addScheduleCommand,
     addCapabilitiesCommand,

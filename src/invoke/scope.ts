@@ -268,7 +268,8 @@ export class Scope {
     if (root !== this) await root.ready;
     const { host, identity, attempt, kind } = this;
     const taken = await owned;
-    const run = { kind, name: this.#runName, labels: this.#labels, ownerId: host.ownerId };
+    const isRecorded = host.recording === "keep";
+    const run = { kind, name: this.#runName, labels: this.#labels, ownerId: host.ownerId, isRecorded };
     const isBare = taken === undefined && root === this;
     const loaded = await host.store.transaction(function* () {
       const now = host.clock.now();

@@ -57,7 +57,8 @@ export class OpenScopes {
     this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
-      const run = { kind, name: runName, labels: task.labels, inputJson };
+      const isRecorded = host.recording === "keep";
+      const run = { kind, name: runName, labels: task.labels, inputJson, isRecorded };
       const openAttempt = (): number | undefined => this.#open.get(name)?.attempt;
       const row = await takeScopeFor(host, identity, attempt, run, openAttempt, guard);
       this.#open.set(name, mark);

@@ -16,6 +16,8 @@ import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { ToolwrightError } from "../errors.ts";
 import { PlaceQueues } from "../invoke/place-queues.ts";
+import type { Replay } from "../invoke/replay/replay.ts";
+import { recordResult } from "../invoke/recording/record-result.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -44,7 +46,7 @@ import {
   DECISION,
   RETRY_WARNING_OPTIONS,
 } from "./method-options.ts";
-import { refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import { refusal, REPLAY, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import {
@@ -103,6 +105,7 @@ export class StoreRuntime {
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
+      recording: options.recording ?? "off",
       trustMessageApprovals: options.trustMessageApprovals ?? false,
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
@@ -118,6 +121,8 @@ export class StoreRuntime {
       runsAtWork: new Set(),
       claimed: new Map(),
       boundHere: new Set(),
+      recordedTools: new Map(),
+      replay: (options as { readonly [REPLAY]?: Replay })[REPLAY],
       machine: this.#ownership.identity.host,
       isRootShared: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
@@ -199,6 +204,7 @@ export class StoreRuntime {
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
+        if (kind === "program") await recordResult(opened.scope, result);
         await deleteSecretsOfTask(opened.scope);
         return result;
       };
@@ -257,6 +263,7 @@ export class StoreRuntime {
       },
       attempt: undefined,
       around: tryAround(),
+      replay: this.#host.replay,
     };
     let failure: Error | undefined;
     budgets.enter(budgetId);

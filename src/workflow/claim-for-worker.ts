@@ -14,7 +14,7 @@ import {
   type WorkflowRunRow,
 } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
-import { hasChanged, withRunLock } from "./claim-run.ts";
+import { hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
@@ -81,26 +81,26 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     ...(decode(stored.optionsJson) as StartOptions),
   };
   const plan = isNew ? planOf(workflow, runId, input, file) : undefined;
-  const taken: TakenRun = await host.store.transaction(
-    () =>
-      takeRun(
-        stored,
-        {
-          ownerId: host.ownerId,
-          shape,
-          file: file ?? null,
-          optionsJson: encode(start),
-          updatedAtMs: host.clock.now(),
-        },
-        {
-          inputJson: isNew ? encode(input) : undefined,
-          build,
-          onChange: plan?.onChange ?? null,
-          crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
-        },
-      ),
-    "normal",
-  );
+  const taken: TakenRun = await host.store.transaction(function* () {
+    const claimed = yield* takeRun(
+      stored,
+      {
+        ownerId: host.ownerId,
+        shape,
+        file: file ?? null,
+        optionsJson: encode(start),
+        updatedAtMs: host.clock.now(),
+      },
+      {
+        inputJson: isNew ? encode(input) : undefined,
+        build,
+        onChange: plan?.onChange ?? null,
+        crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
+      },
+    );
+    yield* recordIfNew(host, stored);
+    return claimed;
+  }, "normal");
   if (taken.kind !== "taken") return { kind: "lost" };
   options.onClaimed();
   const { epoch } = taken;

@@ -13,6 +13,7 @@ import {
   recordedResponsesOf,
   type ResponseSlot,
 } from "../../loop/recorded-responses.ts";
+import type { AskedModel } from "../../invoke/asked-model.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
@@ -136,7 +137,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
     // Agents of tasks were asked for whole responses in earlier versions. A run of that time resumes.
     const earlier = way === "stream" ? hashOf("generate") : undefined;
-    const slot = await responses.next(hashOf(way), earlier);
+    const slot = await responses.next(hashOf(way), () => askedOf(identify(request)), earlier);
     if (slot.recorded !== undefined) {
       const calls = callsIn(slot.recorded.value);
       noteModelNames(scope, calls);
@@ -212,6 +213,18 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   });
   plainModels.set(recorded, model);
   return recorded;
+}
+
+/** The model itself is no part of it: a replay asks none. */
+function askedOf(identity: object): AskedModel {
+  const {
+    prompt,
+    provider: _provider,
+    modelId: _modelId,
+    includeRawChunks: _raw,
+    ...settings
+  } = identity as Record<string, unknown>;
+  return { messages: Array.isArray(prompt) ? (prompt as unknown[]) : [prompt], settings };
 }
 
 interface Prepared<Request> {

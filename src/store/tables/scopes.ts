@@ -7,6 +7,7 @@ import { readInteger, readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { type Column, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { startRecordingWithFirstScope } from "./recordings.ts";
 import { insertRunRow, type RunStart } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
@@ -58,6 +59,8 @@ export function* ensureScope(
     const isOfNewRun = yield* insertRunRow(key.runId, run, nowMs);
     yield* assertNotDeleted(key.runId, isListedAgain(key, run) ? "update" : "share");
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
+    // The rows of workflow runs say when they start.
+    if (run.isRecorded === true && run.kind !== "workflow") yield* startRecordingWithFirstScope(key.runId);
     // Another process may have inserted it first: read it again.
     const inserted = yield* ensureScope(key, attempt, nowMs, run);
     return isOfNewRun ? { ...inserted, isOfNewRun } : inserted;
