@@ -9,12 +9,14 @@ import { addCompletionCommand } from "./commands/completion.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEnqueueCommand } from "./commands/enqueue.ts";
+import { addForkCommand } from "./commands/fork.ts";
 import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
 import { addResumeCommand } from "./commands/resume.ts";
+import { addRevertCommand } from "./commands/revert.ts";
 import { addScheduleCommand } from "./commands/schedule.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addSignalCommand } from "./commands/signal.ts";
@@ -144,6 +146,8 @@ approval, a time or a signal. Tools of toolwright.config.ts are commands too.`,
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addForkCommand,
+    addRevertCommand,
     addSignalCommand,
     addScheduleCommand,
     addCapabilitiesCommand,

@@ -93,6 +93,7 @@ const detachedHost: Host = {
   approvalTtlMs: undefined,
   models: { language: undefined, embedding: undefined },
   tools: [],
+  calledTools: new Map(),
   waitGraph: new WaitGraph(),
   leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),

@@ -96,6 +96,7 @@ export class StoreRuntime {
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
+      calledTools: new Map(),
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),

@@ -1,7 +1,7 @@
 /** Tombstones: the ids of deleted runs, so that none is taken for a new run. */
 import { ToolwrightError } from "../../errors.ts";
 import { readInteger, readText } from "./columns.ts";
-import { change, first } from "../statement.ts";
+import { change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 export function* buryRun(runId: string, nowMs: number): Transaction<void> {
@@ -14,12 +14,40 @@ export function* buryRun(runId: string, nowMs: number): Transaction<void> {
   );
 }
 
+export function runReverted(runId: string): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_RUN_REVERTED",
+    `The effects of run "${runId}" were reverted, so it cannot be resumed.`,
+    { details: { runId }, effect: "none" },
+  );
+}
+
+const READ = "SELECT status, updated_at_ms, reverted_at_ms FROM toolwright_runs WHERE id = ?1 {share}";
+
 /**
  * Until the transaction ends, retention does not delete the run: it locks the same row.
  * @throws TOOL_RUN_DELETED when it has
  */
 export function* assertNotDeleted(runId: string): Transaction<void> {
-  const row = yield* first("SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  refuseDeleted(runId, yield* first(READ, runId));
+}
+
+/**
+ * The same for a scope that opens. Until the transaction ends, no revert of the run begins.
+ * @throws TOOL_RUN_DELETED, TOOL_RUN_REVERTED
+ */
+export function* assertUsable(runId: string, isRevert: boolean): Transaction<void> {
+  const row = yield* first(READ, runId);
+  refuseDeleted(runId, row);
+  if (!isRevert && row !== undefined && row["reverted_at_ms"] !== null) throw runReverted(runId);
+}
+
+export function* isDeleted(runId: string): Transaction<boolean> {
+  const row = yield* first(READ, runId);
+  return row !== undefined && readText(row, "status") === "deleted";
+}
+
+function refuseDeleted(runId: string, row: Row | undefined): void {
   if (row === undefined || readText(row, "status") !== "deleted") return;
   const deletedAtMs = readInteger(row, "updated_at_ms");
   const day = new Date(deletedAtMs).toISOString().slice(0, 10);
