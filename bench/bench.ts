@@ -3,6 +3,7 @@
  * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section.
  */
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
+import { benchFork } from "./fork.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchPostgres } from "./postgres.ts";
@@ -30,6 +31,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "per-call": benchPerCall,
   "ai-sdk": benchAiSdk,
   replay: benchReplay,
+  back: benchFork,
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,

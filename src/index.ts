@@ -17,6 +17,7 @@ export type {
   Reconciled,
   RedactOptions,
   RetryOptions,
+  RevertFields,
   ToolDefinition,
   ToolPolicies,
 } from "./definition/tool-options.ts";
@@ -57,6 +58,8 @@ export type { RegisterToolsOptions } from "./adapters/commander/register-tools.t
 
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { EnqueuedRun, EnqueueOptions } from "./runtime/runtime.ts";
+export type { ForkedRun, ForkOptions, RevertOptions } from "./runtime/runtime.ts";
+export type { RevertEntry, RevertReport } from "./runtime/revert/revert-report.ts";
 export type {
   Runtime,
   RuntimeCallOptions,

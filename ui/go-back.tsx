@@ -144,7 +144,8 @@ function RevertForm({ run }: { run: LiveRun }) {
           <Effects title="Waiting for approval" entries={answer.pending} />
           <Effects title="Left as they are" entries={answer.left} />
           <Effects title="Failed" entries={answer.failed} />
-          {answer.reverted.length + answer.pending.length + answer.left.length + answer.failed.length === 0 ? (
+          {answer.reverted.length + answer.pending.length + answer.left.length + answer.failed.length ===
+          0 ? (
             <p>The run has no effects to revert.</p>
           ) : null}
           {answer.dryRun && answer.reverted.length + answer.pending.length > 0 ? (

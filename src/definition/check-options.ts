@@ -156,7 +156,10 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
       );
     }
     if (options.revert !== undefined && options.sideEffect !== true)
-      throw new Problem("revert", "needs sideEffect: true: a tool without an effect has nothing to take back.");
+      throw new Problem(
+        "revert",
+        "needs sideEffect: true: a tool without an effect has nothing to take back.",
+      );
     if (options.revertNeedsApproval !== undefined && options.revert === undefined)
       throw new Problem("revertNeedsApproval", "needs a revert function.");
     checkRedactPaths("input", options.redact?.input ?? [], parts.schema);

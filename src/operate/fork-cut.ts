@@ -63,10 +63,15 @@ export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): K
     const root = rootOf(call.scopeId);
     if (root === undefined) return false;
     if (cut.kind !== "call" || root !== open?.root) return isBefore(root);
-    const isEarlier = call.attempt < cut.call.attempt || (call.attempt === cut.call.attempt && call.seq < cut.call.seq);
+    const isEarlier =
+      call.attempt < cut.call.attempt || (call.attempt === cut.call.attempt && call.seq < cut.call.seq);
     return isEarlier && !around.has(call.key);
   });
-  return { tasks, calls, open: open?.root === undefined ? undefined : { root: open.root, attempt: open.attempt } };
+  return {
+    tasks,
+    calls,
+    open: open?.root === undefined ? undefined : { root: open.root, attempt: open.attempt },
+  };
 }
 
 /** A call that waits, or that has just begun, is compared with the parent's when the fork makes it. */
@@ -78,7 +83,10 @@ function isCopied({ status }: TaskToCopy): boolean {
   return status !== "waiting";
 }
 
-function placeOf(root: CopiedScope | undefined): { readonly nodeId: string; readonly path: string | undefined } {
+function placeOf(root: CopiedScope | undefined): {
+  readonly nodeId: string;
+  readonly path: string | undefined;
+} {
   return { nodeId: root?.nodeId ?? "", path: root?.path };
 }
 
@@ -131,7 +139,10 @@ function enclosingKeys({ scopes, calls }: ForkSource, cut: CallToCopy): Set<stri
   const byId = new Map(scopes.map((scope) => [scope.id, scope]));
   const scopeOfKey = new Map(calls.map(({ key, scopeId }) => [key, scopeId]));
   const keys = new Set<string>();
-  for (let scope = byId.get(cut.scopeId); scope !== undefined && scope.parentKey !== "" && !keys.has(scope.parentKey); ) {
+  for (
+    let scope = byId.get(cut.scopeId);
+    scope !== undefined && scope.parentKey !== "" && !keys.has(scope.parentKey);
+  ) {
     keys.add(scope.parentKey);
     const outer = scopeOfKey.get(scope.parentKey);
     scope = outer === undefined ? undefined : byId.get(outer);

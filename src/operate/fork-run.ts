@@ -121,7 +121,9 @@ function namesOfRerun({ tasks, scopes, workflow }: Parent, kept: Kept): string[]
     return [...new Set(tasks.filter((task) => !kept.tasks.includes(task)).map(({ nodeId }) => nodeId))];
   const keptScopes = new Set(kept.calls.map(({ scopeId }) => scopeId));
   const roots = scopes.filter(({ id, parentKey }) => parentKey === "" && !keptScopes.has(id));
-  return [...new Set([...roots, ...(kept.open === undefined ? [] : [kept.open.root])].map(({ nodeId }) => nodeId))];
+  return [
+    ...new Set([...roots, ...(kept.open === undefined ? [] : [kept.open.root])].map(({ nodeId }) => nodeId)),
+  ];
 }
 
 function* copyTasks(
@@ -131,7 +133,8 @@ function* copyTasks(
   { tasks, open }: Kept,
 ): Transaction<void> {
   // A task outside any loop is stored without a path, and its scope with that of a first pass.
-  const places = open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
+  const places =
+    open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
   yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...places]);
   if (open === undefined) return;
   for (const place of places) yield* copy.reopenTask(runId, place, open.attempt);
@@ -147,11 +150,11 @@ function* copyScopes(
 ): Transaction<void> {
   const { originId, scopes, calls } = parent;
   const newKeys = new Map(calls.map(({ key, originKey }) => [key, forkedKey(runId, originKey)]));
-  const used = new Set(kept.calls.map(({ scopeId }) => scopeId));
+  const holding = new Set(kept.calls.map(({ scopeId }) => scopeId));
   const rootOf = rootsOf(parent);
-  if (kept.open !== undefined) used.add(kept.open.root.id);
-  for (const { id } of scopes) if (cut.kind === "end" && parent.recorded.has(id)) used.add(id);
-  for (const id of [...used]) used.add(rootOf(id)?.id ?? id);
+  if (kept.open !== undefined) holding.add(kept.open.root.id);
+  for (const { id } of scopes) if (cut.kind === "end" && parent.recorded.has(id)) holding.add(id);
+  const used = new Set([...holding].flatMap((id) => [id, rootOf(id)?.id ?? id]));
   const copied = scopes
     // Keys of older versions are derived in another way: the fork must find the parent's calls.
     .filter(({ id, keyVersion }) => used.has(id) || keyVersion !== KEY_VERSION)

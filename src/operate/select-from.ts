@@ -22,7 +22,9 @@ export async function selectFrom(store: Store, runId: string, from: string | und
     throw refusal("from", `must be a task of run "${runId}", not "${from}". ${listTasks(known)}`);
   const isIn = ({ nodeId, path }: { readonly nodeId: string; readonly path: string }): boolean =>
     nodeId === place.nodeId && (place.path === undefined || path === place.path);
-  const startedAtMs = known.filter(isIn).reduce((first, one) => Math.min(first, one.startedAtMs ?? first), Infinity);
+  const startedAtMs = known
+    .filter(isIn)
+    .reduce((first, one) => Math.min(first, one.startedAtMs ?? first), Infinity);
   return (effects) => {
     // Newest first: everything up to its oldest effect. Equal times do not matter then.
     const oldest = effects.findLastIndex(isIn);

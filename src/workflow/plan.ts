@@ -96,7 +96,8 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
 
 /** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Saga>, <Approval>, <Sleep>, <Signal>";
+  const components =
+    "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Saga>, <Approval>, <Sleep>, <Signal>";
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,

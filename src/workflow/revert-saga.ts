@@ -56,8 +56,7 @@ async function revertSaga(run: RunState, saga: StoredSaga): Promise<SagaEnd> {
       guard: () => assertOwned(run),
       builtIn: new Map(Object.values(tools).map((tool) => [tool.name, specOf(tool)])),
     },
-    () =>
-      planReverts(host.store, runId, (effects) => effects.filter((effect) => isInSaga(saga, effect))),
+    () => planReverts(host.store, runId, (effects) => effects.filter((effect) => isInSaga(saga, effect))),
   );
   const counts = countsOf(report);
   run.emit({ type: "saga-reverted", ...counts });

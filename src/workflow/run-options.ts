@@ -60,9 +60,12 @@ export type StartOptions = Partial<ToolSettings> & {
 /** The settings for the tools of a stored run. @param optionsJson `undefined` for a run that is no workflow */
 export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSettings> {
   if (optionsJson === undefined) return {};
-  const { maxConcurrency: _most, limits: _limits, missingTasks: _missing, ...rest } = decode(
-    optionsJson,
-  ) as StartOptions;
+  const {
+    maxConcurrency: _most,
+    limits: _limits,
+    missingTasks: _missing,
+    ...rest
+  } = decode(optionsJson) as StartOptions;
   const { isInputParsed: _isParsed, ...settings } = rest;
   return settings;
 }

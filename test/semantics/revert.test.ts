@@ -195,7 +195,9 @@ describe("runtime.revert", () => {
     await chargeEach(runtime, charge, [1]);
     const { pending } = await runtime.revert({ runId: "r1" });
     await runtime.resolveToolApproval(pending[0]?.approvalId ?? "", { approved: false });
-    expect((await runtime.revert({ runId: "r1" })).left).toMatchObject([{ reason: "Its revert was denied." }]);
+    expect((await runtime.revert({ runId: "r1" })).left).toMatchObject([
+      { reason: "Its revert was denied." },
+    ]);
     expect(ledger.refunds).toEqual([]);
   });
 
@@ -229,7 +231,9 @@ describe("runtime.revert", () => {
     void first.revert({ runId: "r1" }).catch(() => undefined);
     await until(() => ledger.refunds.length === 1);
     await world.killAll();
-    expect((await (await world.runtime({ tools: [charge] })).revert({ runId: "r1" })).reverted).toHaveLength(1);
+    expect((await (await world.runtime({ tools: [charge] })).revert({ runId: "r1" })).reverted).toHaveLength(
+      1,
+    );
     expect(ledger.refunds).toHaveLength(2);
     expect(ledger.refunds[1]?.key).toBe(ledger.refunds[0]?.key);
   });
@@ -261,7 +265,9 @@ describe("runtime.revert", () => {
     expect(await runtime.call(charge, { amount: 1 }, { runId: "r1" })).toMatchObject({ status: "error" });
     expect((await runtime.revert({ runId: "r1" })).reverted).toMatchObject([{ effectStatus: "unknown" }]);
     late.resolve({ id: "ch_late" });
-    await until(async () => (await runtime.calls({ runId: "r1", toolName: "charge" }))[0]?.effect === "happened");
+    await until(
+      async () => (await runtime.calls({ runId: "r1", toolName: "charge" }))[0]?.effect === "happened",
+    );
     const shown = await runtime.revert({ runId: "r1", dryRun: true });
     expect(shown.reverted).toMatchObject([{ late: true, already: false }]);
     expect((await runtime.explainRun("r1")).because.join(" ")).toContain("late");
@@ -438,7 +444,9 @@ describe("write and edit", () => {
     await runtime.call(write, { path: "notes.txt", content: "second\n" }, { runId: "r1" });
     await writeFile(file, "by a person\n");
     const report = await runtime.revert({ runId: "r1" });
-    expect(report.failed).toMatchObject([{ tool: "write", reason: expect.stringContaining("changed since") }]);
+    expect(report.failed).toMatchObject([
+      { tool: "write", reason: expect.stringContaining("changed since") },
+    ]);
     expect(await readFile(file, "utf8")).toBe("by a person\n");
     await writeFile(file, "second\n");
     expect((await runtime.revert({ runId: "r1" })).reverted).toHaveLength(1);

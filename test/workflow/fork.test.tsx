@@ -1,9 +1,16 @@
 /** @jsxImportSource toolwright */
 /** Rule 38: a fork copies a run up to a cut, and never repeats an effect of its parent silently. */
-import { createWorkflows, defineTool, runWorkflow, type Runtime, type WorkflowDefinition } from "toolwright";
+import {
+  createRuntime,
+  createWorkflows,
+  defineTool,
+  runWorkflow,
+  type Runtime,
+  type WorkflowDefinition,
+} from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, never, until, type World } from "../semantics/harness.ts";
+import { createWorld, never, until, watchStore, type World } from "../semantics/harness.ts";
 
 interface Shop {
   readonly sent: string[];
@@ -111,7 +118,12 @@ describe("runtime.fork", () => {
     const world = await createWorld();
     const { runtime, shop, sent, computed, before } = await finished(world);
     const fork = await runtime.fork({ runId: "p", at: "tell", effects: "run" });
-    expect(fork).toMatchObject({ parentId: "p", at: "tell", copied: { tasks: 2, calls: 1 }, rerun: ["tell"] });
+    expect(fork).toMatchObject({
+      parentId: "p",
+      at: "tell",
+      copied: { tasks: 2, calls: 1 },
+      rerun: ["tell"],
+    });
     expect(await runtime.describeRun(fork.runId)).toMatchObject({
       status: "queued",
       lineage: { parent: "p", fork: { at: "tell", effects: "run" } },
@@ -189,9 +201,9 @@ describe("runtime.fork", () => {
     expect(sent).toEqual(["order pear", "mail o1", "order apple", "mail o3"]);
     const changed = await runtime.fork({ runId: "p", at: "tell", outputs: { buy: { id: "mine" } } });
     expect(await resume(runtime, shop, changed.runId)).toMatchObject({ output: { text: "mailed mine" } });
-    await expect(resume(runtime, shop, (await runtime.fork({ runId: "p", input: { item: 1 } })).runId)).rejects.toMatchObject(
-      { code: "WORKFLOW_INPUT_INVALID" },
-    );
+    await expect(
+      resume(runtime, shop, (await runtime.fork({ runId: "p", input: { item: 1 } })).runId),
+    ).rejects.toMatchObject({ code: "WORKFLOW_INPUT_INVALID" });
   });
 
   it("continues a failed run from where it stopped", async () => {
@@ -242,7 +254,12 @@ describe("runtime.fork", () => {
     const { runtime, shop, sent } = await finished(world, made);
     for (const effects of ["run", "reuse", "ask"] as const) {
       sent.length = 0;
-      const { runId } = await runtime.fork({ runId: "p", at: "buy", effects, outputs: { price: { price: 3 } } });
+      const { runId } = await runtime.fork({
+        runId: "p",
+        at: "buy",
+        effects,
+        outputs: { price: { price: 3 } },
+      });
       await resume(runtime, shop, runId);
       expect(sent.filter((effect) => effect.startsWith("order"))).toEqual([]);
     }
@@ -287,7 +304,8 @@ describe("runtime.fork", () => {
   it("changes nothing in a dry run, and refuses bad input with what to do", async () => {
     const world = await createWorld();
     const { runtime } = await finished(world);
-    const counted = async () => JSON.stringify(await world.rows("SELECT COUNT(*) AS runs FROM toolwright_runs"));
+    const counted = async () =>
+      JSON.stringify(await world.rows("SELECT COUNT(*) AS runs FROM toolwright_runs"));
     const runs = await counted();
     expect(await runtime.fork({ runId: "p", at: "buy", dryRun: true })).toMatchObject({
       dryRun: true,
@@ -295,10 +313,18 @@ describe("runtime.fork", () => {
       rerun: ["buy", "tell"],
     });
     const refused = (options: object) =>
-      runtime.fork({ runId: "p", ...options }).catch((error: unknown) => error as { code: string; message: string; hint: string });
+      runtime
+        .fork({ runId: "p", ...options })
+        .catch((error: unknown) => error as { code: string; message: string; hint: string });
     const invalid = { code: "TOOL_FORK_INVALID" };
-    expect(await refused({})).toMatchObject({ ...invalid, message: expect.stringContaining('"price", "buy", "tell"') });
-    expect(await refused({ at: "nowhere" })).toMatchObject({ ...invalid, message: expect.stringContaining('"price"') });
+    expect(await refused({})).toMatchObject({
+      ...invalid,
+      message: expect.stringContaining('"price", "buy", "tell"'),
+    });
+    expect(await refused({ at: "nowhere" })).toMatchObject({
+      ...invalid,
+      message: expect.stringContaining('"price"'),
+    });
     expect(await refused({ at: "tell", outputs: { pay: 1 } })).toMatchObject(invalid);
     expect(await refused({ at: "buy", outputs: { tell: {} } })).toMatchObject(invalid);
     expect(await refused({ at: "tell", effects: "maybe" })).toMatchObject({ code: "TOOL_OPTION_INVALID" });
@@ -311,6 +337,37 @@ describe("runtime.fork", () => {
     expect(await counted()).toBe(runs);
   });
 
+  it("rule 38: is one transaction: a failure at any statement leaves nothing, and the parent as it was", async () => {
+    const world = await createWorld();
+    const { before } = await finished(world);
+    const tables = ["runs", "workflow_runs", "tasks", "scopes", "calls", "payloads", "forks", "outlines"];
+    const counted = async () => {
+      const counts: unknown[] = [];
+      for (const table of tables)
+        counts.push(await world.rows(`SELECT COUNT(*) AS n FROM toolwright_${table}`));
+      return JSON.stringify(counts);
+    };
+    const rows = await counted();
+    for (let failAt = 1, isOver = false; !isOver; failAt += 1) {
+      let statements = 0;
+      let isForking = false;
+      const store = watchStore(await world.open(), {
+        onStatement: () => {
+          if (isForking && (statements += 1) === failAt) throw new Error("the process died");
+        },
+      });
+      const runtime = createRuntime({ store });
+      await runtime.ready();
+      isForking = true;
+      const made = await runtime.fork({ runId: "p", at: "tell" }).catch(() => undefined);
+      isForking = false;
+      isOver = made !== undefined;
+      if (!isOver) expect([failAt, await counted()]).toEqual([failAt, rows]);
+      else expect(failAt).toBeGreaterThan(10);
+    }
+    expect(await rowsOf(world, "p")).toBe(before);
+  });
+
   it("rule 30: a run that retention deleted cannot be forked, and one with an open fork is not deleted", async () => {
     const world = await createWorld();
     const { runtime, shop } = await finished(world);
@@ -318,7 +375,9 @@ describe("runtime.fork", () => {
     expect(await collect(world)).toMatchObject({ deletedRuns: 0 });
     await resume(runtime, shop, fork.runId);
     expect(await collect(world)).toMatchObject({ deletedRuns: 2 });
-    await expect(runtime.fork({ runId: "p", at: "tell" })).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
+    await expect(runtime.fork({ runId: "p", at: "tell" })).rejects.toMatchObject({
+      code: "TOOL_RUN_DELETED",
+    });
   });
 });
 

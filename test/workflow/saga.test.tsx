@@ -43,7 +43,10 @@ const { Workflow, Task, Saga, Loop, Parallel, workflow, outputs } = createWorkfl
   output: z.object({}),
 });
 
-function createTrip(book: ReturnType<typeof createBooking>["book"], onPay: () => unknown): WorkflowDefinition {
+function createTrip(
+  book: ReturnType<typeof createBooking>["book"],
+  onPay: () => unknown,
+): WorkflowDefinition {
   return workflow(() => (
     <Workflow name="trip">
       <Task id="before">{async () => void (await book.execute({ what: "visa" }))}</Task>
@@ -139,7 +142,12 @@ it("reverts nothing if nothing fails, and only the pass of the loop around it th
   const world = await createWorld();
   const { book, ledger } = createBooking();
   const runtime = await world.runtime();
-  expect(await runWorkflow(createTrip(book, () => undefined), { runtime, runId: "ok" })).toMatchObject({
+  expect(
+    await runWorkflow(
+      createTrip(book, () => undefined),
+      { runtime, runId: "ok" },
+    ),
+  ).toMatchObject({
     status: "finished",
   });
   expect(ledger.filter((line) => line.startsWith("cancel"))).toEqual([]);

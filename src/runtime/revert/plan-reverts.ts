@@ -112,6 +112,7 @@ function inputOf(effect: EffectRow, { inputJson }: EffectValues): RevertInput {
 
 /** What the call returned, if that is known. */
 export function outputOf({ effect, values }: PlannedRevert): unknown {
-  const json = effect.status === "success" ? values.outputJson : effect.hasLateResult ? values.lateJson : null;
+  const json =
+    effect.status === "success" ? values.outputJson : effect.hasLateResult ? values.lateJson : null;
   return json === null || isPreview(json) ? undefined : decode(json);
 }

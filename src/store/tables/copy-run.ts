@@ -113,7 +113,15 @@ export interface CopiedCall {
 }
 
 /** As in the parent, but without an owner, and under the key of the fork. */
-const COPIED = CALLS.omit("scopeId", "key", "ownerId", "originKey", "copiedFrom", "idempotencyKey", "executing");
+const COPIED = CALLS.omit(
+  "scopeId",
+  "key",
+  "ownerId",
+  "originKey",
+  "copiedFrom",
+  "idempotencyKey",
+  "executing",
+);
 
 const CALL_MAP = ["scope_id", "key", "attempt", "new_scope_id", "new_key"];
 
@@ -196,7 +204,8 @@ export function copyTasks(
   runId: string,
   places: readonly { readonly nodeId: string; readonly path: string }[],
 ): Transaction<number> {
-  const list = "node_id, path, iteration, attempt, status, output_key, output_json, error_json, prompt_json, position, started_at_ms, finished_at_ms";
+  const list =
+    "node_id, path, iteration, attempt, status, output_key, output_json, error_json, prompt_json, position, started_at_ms, finished_at_ms";
   return change(
     `INSERT INTO toolwright_tasks (run_id, ${list}) SELECT ?3, ${list} FROM toolwright_tasks
      WHERE run_id = ?2 AND (node_id, path) IN (SELECT g.node_id, g.path FROM (${fromJson(dialect, PLACES, ["text", "text"])}) g)`,

@@ -167,7 +167,11 @@ export function* hasReverted(runId: string, key: string): Transaction<boolean> {
 
 /** A failed `<Saga>`: what it takes back, and why. From now on the run has nothing to do but that. */
 export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Transaction<void> {
-  yield* change("UPDATE toolwright_runs SET saga_json = ?2 WHERE id = ?1 AND saga_json IS NULL", runId, sagaJson);
+  yield* change(
+    "UPDATE toolwright_runs SET saga_json = ?2 WHERE id = ?1 AND saga_json IS NULL",
+    runId,
+    sagaJson,
+  );
   yield* markReverted(runId, nowMs);
 }
 
@@ -184,7 +188,10 @@ export function* readSaga(runId: string): Transaction<string | undefined> {
 
 /** A saga that is taking effects back continues; any other reverted run is over for good. Locks the run. */
 export function* isReverted(runId: string): Transaction<boolean> {
-  const row = yield* first("SELECT reverted_at_ms, saga_json FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  const row = yield* first(
+    "SELECT reverted_at_ms, saga_json FROM toolwright_runs WHERE id = ?1 {share}",
+    runId,
+  );
   return row !== undefined && row["reverted_at_ms"] !== null && row["saga_json"] === null;
 }
 
