@@ -10,7 +10,7 @@ import type { CallRow } from "../../store/tables/calls.ts";
 import { type ForkRow, readAncestors, readFork } from "../../store/tables/forks.ts";
 import { latestCall, type RecordedCall, wholeOutput } from "../../store/tables/recorded-calls.ts";
 import { hasReverted } from "../../store/tables/reverts.ts";
-import { findScope, REVERT_PATH } from "../../store/tables/scopes.ts";
+import { peekScope, REVERT_PATH } from "../../store/tables/scopes.ts";
 import { isDeleted } from "../../store/tables/tombstones.ts";
 import type { Transaction } from "../../store/store.ts";
 import { decode, encode } from "../../util/encode.ts";
@@ -115,7 +115,7 @@ function* findInLine(call: Call): Transaction<ParentCall | undefined> {
     const keyIn = (key: string): string =>
       key === "" || ancestor === fork.originId ? key : forkedKey(ancestor, key);
     const parentKey = keyIn(scope.originParentKey);
-    const found = yield* findScope({ runId: ancestor, nodeId, iteration, path, parentKey });
+    const found = yield* peekScope({ runId: ancestor, nodeId, iteration, path, parentKey });
     const row = found && (yield* latestCall(found.id, keyIn(originKey)));
     if (row !== undefined && mayHaveHappened(row)) {
       if (!(yield* hasReverted(ancestor, row.key))) return { fork, runId: ancestor, row };

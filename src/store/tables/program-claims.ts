@@ -59,9 +59,9 @@ export function* claimProgram(
   return undefined;
 }
 
-/** Whether the claim still holds; locks it until the transaction ends. */
+/** Whether the claim still holds; locks the run, which the caller then lists as running, until the transaction ends. */
 export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
-  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {update}", runId);
   return row !== undefined && readInteger(row, "claim_epoch") === epoch;
 }
 

@@ -189,7 +189,7 @@ export function* readSaga(runId: string): Transaction<string | undefined> {
 /** A saga that is taking effects back continues; any other reverted run is over for good. Locks the run. */
 export function* isReverted(runId: string): Transaction<boolean> {
   const row = yield* first(
-    "SELECT reverted_at_ms, saga_json FROM toolwright_runs WHERE id = ?1 {share}",
+    "SELECT reverted_at_ms, saga_json FROM toolwright_runs WHERE id = ?1 {update}",
     runId,
   );
   return row !== undefined && row["reverted_at_ms"] !== null && row["saga_json"] === null;

@@ -46,8 +46,9 @@ const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, orig
 VALUES (?1, 1, ${CANONICAL_VERSION}, (SELECT f.origin_id FROM toolwright_forks f WHERE f.run_id = ?2), ${SCOPE_KEY.parameters(2)})
 ON CONFLICT DO NOTHING`;
 
-const FIND = `SELECT ${SCOPES.list()} FROM toolwright_scopes
-WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`;
+const PEEK = `SELECT ${SCOPES.list()} FROM toolwright_scopes
+WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4`;
+const FIND = `${PEEK} {update}`;
 
 const READ = `SELECT ${SCOPES.list()} FROM toolwright_scopes WHERE id = ?1`;
 
@@ -64,7 +65,8 @@ export function* ensureScope(
   const stored = yield* findScope(key);
   if (stored === undefined) {
     const isOfNewRun = yield* insertRunRow(key.runId, run, nowMs);
-    yield* assertUsable(key.runId, key.path === REVERT_PATH);
+    const lock = isListedAgain(key, run) ? "update" : "share";
+    yield* assertUsable(key.runId, lock, key.path === REVERT_PATH);
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
     // Another process may have inserted it first: read it again.
     const inserted = yield* ensureScope(key, attempt, nowMs, run);
@@ -79,8 +81,22 @@ export function* ensureScope(
   return { ...stored, attempt };
 }
 
+/**
+ * Whether the transaction that opens the scope also lists its run as running. With a shared lock on the run, transactions that
+ * open one scope at the same moment would deadlock, and their retries too: shared locks overtake one that waits for the row.
+ */
+function isListedAgain(key: ScopeKey, run: RunStart): boolean {
+  return run.kind !== "workflow" && key.parentKey === "";
+}
+
 export function* findScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
   const row = yield* first(FIND, key.runId, key.nodeId, key.path, key.parentKey);
+  return row === undefined ? undefined : SCOPES.parse(row);
+}
+
+/** The same without a lock: for a scope of another run. */
+export function* peekScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
+  const row = yield* first(PEEK, key.runId, key.nodeId, key.path, key.parentKey);
   return row === undefined ? undefined : SCOPES.parse(row);
 }
 

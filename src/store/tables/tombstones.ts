@@ -22,28 +22,34 @@ export function runReverted(runId: string): ToolwrightError {
   );
 }
 
-const READ = "SELECT status, updated_at_ms, reverted_at_ms FROM toolwright_runs WHERE id = ?1 {share}";
+const SELECT = "SELECT status, updated_at_ms, reverted_at_ms FROM toolwright_runs WHERE id = ?1";
+const LOCKED = { share: `${SELECT} {share}`, update: `${SELECT} {update}` };
 
 /**
  * Until the transaction ends, retention does not delete the run: it locks the same row.
+ * @param lock `update` if the transaction changes the row later: two that hold `share` would wait for each other
  * @throws TOOL_RUN_DELETED when it has
  */
-export function* assertNotDeleted(runId: string): Transaction<void> {
-  refuseDeleted(runId, yield* first(READ, runId));
+export function* assertNotDeleted(runId: string, lock: keyof typeof LOCKED = "share"): Transaction<void> {
+  refuseDeleted(runId, yield* first(LOCKED[lock], runId));
 }
 
 /**
  * The same for a scope that opens. Until the transaction ends, no revert of the run begins.
  * @throws TOOL_RUN_DELETED, TOOL_RUN_REVERTED
  */
-export function* assertUsable(runId: string, isRevert: boolean): Transaction<void> {
-  const row = yield* first(READ, runId);
+export function* assertUsable(
+  runId: string,
+  lock: keyof typeof LOCKED,
+  isRevert: boolean,
+): Transaction<void> {
+  const row = yield* first(LOCKED[lock], runId);
   refuseDeleted(runId, row);
   if (!isRevert && row !== undefined && row["reverted_at_ms"] !== null) throw runReverted(runId);
 }
 
 export function* isDeleted(runId: string): Transaction<boolean> {
-  const row = yield* first(READ, runId);
+  const row = yield* first(SELECT, runId);
   return row !== undefined && readText(row, "status") === "deleted";
 }
 
