@@ -40,6 +40,7 @@ test("a run is reverted step by step, with the exit codes of each, and forked", 
     0,
     expect.objectContaining({ copied: { tasks: 2, calls: 2 } }),
   ]);
+  expect((await toolwright(folder, ["inspect", runId])).stdout).toContain("fork of   t1, from tell");
   // The mail was sent by the parent: the fork waits for an answer.
   expect((await toolwright(folder, ["resume", runId])).code).toBe(3);
   expect(effects()).toHaveLength(3);

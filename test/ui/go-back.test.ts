@@ -23,7 +23,7 @@ const book = defineTool({
   revert: async ({ what }) => void ledger.push(`cancel ${what}`),
 });
 const { Workflow, Task, workflow } = createWorkflows({ output: z.object({}) });
-const task = (id: string) => jsx(Task, { id, children: async () => void (await book.execute({ what: id })) });
+const task = (id: string) => jsx(Task, { id, children: async () => book.execute({ what: id }) });
 const trip = workflow(() =>
   jsx(Workflow, { name: "trip", children: [task("hotel"), task("flight")] }),
 ) as WorkflowDefinition;

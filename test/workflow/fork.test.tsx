@@ -2,6 +2,7 @@
 /** Rule 38: a fork copies a run up to a cut, and never repeats an effect of its parent silently. */
 import {
   createRuntime,
+  createWorker,
   createWorkflows,
   defineTool,
   runWorkflow,
@@ -78,7 +79,7 @@ function createShop(options: { readonly businessKey?: boolean; readonly onMail?:
       </Task>
     </Workflow>
   ));
-  return { sent, computed, shop: shop as WorkflowDefinition };
+  return { sent, computed, shop };
 }
 
 const input = { item: "pear" };
@@ -279,7 +280,7 @@ describe("runtime.fork", () => {
     });
     const pay = workflow(() => (
       <Workflow name="pay">
-        <Task id="pay">{async () => void (await charge.execute({}))}</Task>
+        <Task id="pay">{async () => charge.execute({})}</Task>
       </Workflow>
     )) as WorkflowDefinition;
     const runtime = await world.runtime();
@@ -379,6 +380,18 @@ describe("runtime.fork", () => {
       code: "TOOL_RUN_DELETED",
     });
   });
+});
+
+// The workers of PostgreSQL have tests of their own.
+it.skipIf(process.env["TOOLWRIGHT_TEST_STORE"] === "postgres")("a worker runs a fork", async () => {
+  const world = await createWorld();
+  const { runtime, shop, sent } = await finished(world);
+  const worker = createWorker({ runtime, workflows: { shop } });
+  await worker.start();
+  const { runId } = await runtime.fork({ runId: "p", at: "tell", effects: "run" });
+  await until(async () => (await runtime.describeRun(runId)).status === "finished");
+  await worker.drain();
+  expect(sent).toEqual(["order pear", "mail o1", "mail o1"]);
 });
 
 describe("a fork of a program", () => {

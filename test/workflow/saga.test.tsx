@@ -64,7 +64,7 @@ function createTrip(
       </Saga>
       <Task id="after">{async () => void (await book.execute({ what: "taxi" }))}</Task>
     </Workflow>
-  )) as WorkflowDefinition;
+  ));
 }
 
 const fail = (): never => {

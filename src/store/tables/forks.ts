@@ -4,7 +4,6 @@ import type { Transaction } from "../store.ts";
 import { columns, integer, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
 export const FORK_EFFECTS = ["ask", "reuse", "run"] as const;
-export type ForkEffects = (typeof FORK_EFFECTS)[number];
 
 const FORKS = columns({
   runId: text("run_id"),
