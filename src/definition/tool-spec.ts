@@ -5,7 +5,15 @@ import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
 import { noteRevertible } from "./revertible-tools.ts";
-import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } from "./tool-options.ts";
+import type {
+  CacheOptions,
+  CliOptions,
+  ConcurrencyOptions,
+  OnUnknown,
+  RateOptions,
+  RetryOptions,
+  ToolPolicies,
+} from "./tool-options.ts";
 
 /** Arguments are `unknown` here: their type is certain only once the schema has parsed them. */
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
@@ -61,6 +69,8 @@ export interface ToolSpec {
   readonly retry: RetryOptions;
   readonly timeoutMs: number | undefined;
   readonly maxExecutionsPerRun: number | undefined;
+  readonly concurrency: ConcurrencyOptions<unknown> | undefined;
+  readonly rate: RateOptions<unknown> | undefined;
   readonly needsApproval: AnyPolicies["needsApproval"];
   readonly approvalPrompt: AnyPolicies["approvalPrompt"];
   readonly approvalDefaults: AnyPolicies["approvalDefaults"];
@@ -183,6 +193,8 @@ function resolve(
     retry: options.retry ?? {},
     timeoutMs: options.timeoutMs,
     maxExecutionsPerRun: options.maxExecutionsPerRun,
+    concurrency: options.concurrency,
+    rate: options.rate,
     needsApproval: options.needsApproval,
     approvalPrompt: options.approvalPrompt,
     approvalDefaults: options.approvalDefaults,
