@@ -40,6 +40,8 @@ export const CALL_START = columns({
   modelName: textOrNull("model_name"),
   /** In a fork: the key of the equal call in the first run of the line. */
   originKey: textOrNull("origin_key"),
+  /** The span context of the latest try, with telemetry. */
+  trace: textOrNull("trace"),
 });
 
 /** Written when a call ends, or at once with a row that needs no intent. */
