@@ -6,6 +6,7 @@
 import { comparePeers } from "./comparison/run.ts";
 import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
+import { benchFork } from "./fork.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchOtel } from "./otel.ts";
@@ -35,7 +36,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "ai-sdk": benchAiSdk,
   otel: benchOtel,
   replay: benchReplay,
-  back: benchBack,
+  back: async () => [...(await benchBack()), ...(await benchFork())],
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,

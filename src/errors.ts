@@ -114,6 +114,14 @@ export const ERROR_CODES = {
     meaning: "Retention deleted the run. Its id cannot be used again.",
     hint: "Start another run with another id.",
   },
+  TOOL_RUN_REVERTED: {
+    meaning: "The effects of the run were reverted, so it cannot be resumed. Nothing was run.",
+    hint: "Fork the run to try again from an earlier task, or start another run.",
+  },
+  TOOL_FORK_INVALID: {
+    meaning: "The run cannot be forked in this way. Nothing was changed.",
+    hint: "Choose another task or call for `at`, as the message says.",
+  },
   TOOL_RESULT_DELETED: {
     meaning:
       "The call, or one with the same business key, ran before, and retention deleted its result. Nothing was run.",

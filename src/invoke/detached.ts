@@ -95,6 +95,7 @@ const detachedHost: Host = {
   approvalTtlMs: undefined,
   models: { language: undefined, embedding: undefined },
   tools: [],
+  calledTools: new Map(),
   telemetry: undefined,
   waitGraph: new WaitGraph(),
   leaders: new Map(),

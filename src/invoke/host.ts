@@ -65,6 +65,8 @@ export interface Host {
   readonly models: Models;
   /** The project's tools, if they were passed to the runtime. */
   readonly tools: readonly ToolSpec[];
+  /** Tools with a `revert` that this runtime has called, by name. */
+  readonly calledTools: Map<string, ToolSpec>;
   /** The calls of this runtime that are in flight, and which of them wait for which. */
   readonly waitGraph: WaitGraph;
   /** Pure calls whose result equal calls wait for, by cache key. */

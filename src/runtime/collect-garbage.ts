@@ -77,7 +77,8 @@ async function deleteRuns(
   const deletedRuns = new Set<string>();
   let deletedCalls = 0;
   const remove = async (runId: string, mayGo: (age: RunAge) => boolean): Promise<void> => {
-    const calls = await sweep.changeRun(runId, before, mayGo, () => deleteRun(runId, now));
+    const isFree = (age: RunAge): boolean => !age.hasOpenForks && mayGo(age);
+    const calls = await sweep.changeRun(runId, before, isFree, () => deleteRun(runId, now));
     if (calls === undefined) return;
     deletedRuns.add(runId);
     deletedCalls += calls;

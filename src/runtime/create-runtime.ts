@@ -21,12 +21,16 @@ import { checkId, checkRuntimeOptions, REPLAY, type RuntimeOptions } from "./opt
 import type {
   EnqueuedRun,
   EnqueueOptions,
+  ForkedRun,
+  ForkOptions,
+  RevertOptions,
   Runtime,
   RuntimeCallOptions,
   RunScopeOptions,
   StreamOptions,
   TaskIdentity,
 } from "./runtime.ts";
+import type { RevertReport } from "./revert/revert-report.ts";
 import type { StreamReadOptions } from "../stream/read-stream.ts";
 import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
@@ -180,6 +184,21 @@ class LazyRuntime implements Runtime {
     return this.#use(async ({ host }) => {
       const { sendSignal } = await signals.get();
       return sendSignal(host.store, runId, name, payload, options);
+    });
+  }
+
+  revert(options: RevertOptions): Promise<RevertReport> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      const { revertRun, syntaxFor } = await operations.get();
+      return revertRun(inner.host, options, syntaxFor(inner.address));
+    });
+  }
+
+  fork(options: ForkOptions): Promise<ForkedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).forkRun(inner.host, options);
     });
   }
 

@@ -110,6 +110,7 @@ export class StoreRuntime {
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
+      calledTools: new Map(),
       telemetry,
       waitGraph: new WaitGraph(),
       leaders: new Map(),

@@ -21,7 +21,7 @@ import { driveRun } from "./drive-run.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { parseInput } from "./parse-input.ts";
-import { createOutputViews, planOf } from "./start-run.ts";
+import { createOutputViews, isUnparsed, planOf } from "./start-run.ts";
 
 /** A run fails when it was taken over so often in a row without progress, and its worker has died again. */
 const MOST_TAKEOVERS = 5;
@@ -71,7 +71,7 @@ export async function claimForWorker(options: WorkerClaimOptions): Promise<Worke
 async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promise<WorkerClaim> {
   const { host, runtime, runId, workflow, file, shape, release, build } = options;
   const given = decode(stored.inputJson);
-  const isNew = stored.shape === "";
+  const isNew = isUnparsed(stored);
   const parsed = isNew ? await tryParse(workflow, given) : { input: given };
   const input = "input" in parsed ? parsed.input : given;
   const start: StartOptions = {

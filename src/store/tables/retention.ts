@@ -5,6 +5,7 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { hasOpenForks } from "./forks.ts";
 import type { RecordedPlace } from "./recorded-responses.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
@@ -113,6 +114,8 @@ export interface RunAge {
   /** It waits for a worker, or for its time. */
   readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
+  /** A fork that is not finished compares its calls with those of this run. */
+  readonly hasOpenForks: boolean;
 }
 
 /**
@@ -170,6 +173,7 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     waitsForApproval: request !== undefined,
     isQueued: bare !== undefined && readInteger(bare, "is_queued") === 1,
     ownerIds: [...new Set(owners)].sort(),
+    hasOpenForks: yield* hasOpenForks(runId),
   };
 }
 
@@ -229,6 +233,10 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
     `DELETE FROM toolwright_payloads WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
   );
+  yield* change(
+    `DELETE FROM toolwright_replaced_files WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
+    runId,
+  );
   // The item stays; only the link to the call that wrote it is deleted.
   yield* change(
     `DELETE FROM toolwright_context_writes WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
@@ -269,6 +277,7 @@ const TABLES_OF_RUN = [
   "toolwright_recordings",
   "toolwright_streams",
   "toolwright_stream_readers",
+  "toolwright_forks",
   "toolwright_scopes",
   "toolwright_workflow_runs",
 ];
