@@ -20,7 +20,7 @@ async function shown(stream: ReadableStream<UIMessageChunk>, begun?: UIMessage):
   let last = begun;
   for await (const message of readUIMessageStream({
     stream,
-    ...(begun === undefined ? {} : { message: begun }),
+    ...(begun === undefined ? {} : { message: structuredClone(begun) }),
   }))
     last = message;
   assert(last !== undefined);
