@@ -94,6 +94,7 @@ const detachedHost: Host = {
   approvalTtlMs: undefined,
   models: { language: undefined, embedding: undefined },
   tools: [],
+  telemetry: undefined,
   waitGraph: new WaitGraph(),
   leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),

@@ -7,6 +7,7 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
 import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
@@ -42,6 +43,9 @@ export interface TurnOptions<T> {
   readonly name: string;
   /** What a worker that resumes the run needs. */
   readonly input?: unknown;
+  /** For telemetry. */
+  readonly about?: AgentAbout | undefined;
+  readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   readonly limits?: Limits | undefined;
@@ -106,6 +110,8 @@ export async function runTurn<T>(
     name: options.name,
     input: options.input,
     failureOf: options.failureOf,
+    about: options.about,
+    statusOf: options.statusOf,
   });
 }
 

@@ -97,6 +97,7 @@ export class RunsAtWork {
     const onClaimed = (): void => {
       isClaimed = true;
       this.#claimed += 1;
+      emitClaim(host, run);
     };
     const found = code.find(run);
     if (found === undefined) return;
@@ -143,4 +144,10 @@ export class RunsAtWork {
     console.error(`toolwright: worker: run ${toTerminalLine(runId)}: ${toTerminalLine(messageOf(error))}`);
     this.#worker.onFailed(runId, error);
   }
+}
+
+function emitClaim(host: Host, { runId, kind, waitedMs, listedMs }: ReadyRun): void {
+  if (!host.isWatched()) return;
+  const waited = Math.round(waitedMs + performance.now() - listedMs);
+  host.emit({ type: "run-claimed", at: host.clock.now(), runId, kind, waitedMs: waited });
 }
