@@ -365,6 +365,8 @@ export interface AgentTurn<T> {
   /** The id under which its budgets, cache and breakers are stored. */
   readonly budgetId: string;
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** For telemetry. */
   readonly about?: AgentAbout | undefined;
   readonly statusOf?: ((result: T) => string) | undefined;
