@@ -119,6 +119,11 @@ export const ERROR_CODES = {
       "The call, or one with the same business key, ran before, and retention deleted its result. Nothing was run.",
     hint: "Look up the result where the effect happened, or use another business key.",
   },
+  TOOL_STREAM_LOST: {
+    meaning:
+      "A reader of a stream was too slow: parts that it had not read were deleted at the end of their task.",
+    hint: "Read the result of the run instead; in a chat, send the same message again.",
+  },
   TOOL_RUN_TAKEN: {
     meaning: "The run id belongs to a run that was started with another input.",
     hint: "Use another run id, or send the input that the run was started with.",

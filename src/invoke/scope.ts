@@ -72,6 +72,8 @@ export class Scope {
   readonly waiting = new Set<string>();
   /** For a root: a call in or below it has arguments or outputs that must be removed from the store later. */
   holdsSecrets = false;
+  /** A loop in it has asked a recorded model, so readers of the run may follow it. */
+  asksModel = false;
   /**
    * For the scope of bare calls: loading it has listed its run as running, and its first call has not ended yet. `new`: the
    * run has no other scope.

@@ -63,6 +63,7 @@ export function recordedResponsesOf(
     async next(requestHash, earlierHash) {
       const position = next;
       next += 1;
+      scope.asksModel = true;
       await scope.ready;
       assertRecording(scope);
       const found = isLive ? undefined : await readAt(scope, position);
@@ -89,6 +90,7 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
   return {
     async next(requestHash) {
       const count = scope.countRequest(requestHash);
+      scope.asksModel = true;
       await scope.ready;
       assertRecording(scope);
       const position = positionOfRequest(requestHash, count);

@@ -93,9 +93,13 @@ export async function runTurn<T>(
     return replay(decode(chosen.resultJson), chosen.turn);
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
+  let refusal: unknown;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
-    const row = await startTurn(host, scope, chosen.turn, options);
+    const row = await startTurn(host, scope, chosen.turn, options).catch((error: unknown) => {
+      if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") refusal = error;
+      throw error;
+    });
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({
       scope,
@@ -112,6 +116,7 @@ export async function runTurn<T>(
     failureOf: options.failureOf,
     about: options.about,
     statusOf: options.statusOf,
+    isRefusal: (error) => error !== undefined && error === refusal,
   });
 }
 

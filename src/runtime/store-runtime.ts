@@ -195,6 +195,7 @@ export class StoreRuntime {
         return this.#runIn(turn.budgetId, () => opened, work, {
           ready: opened.scope.ready,
           failureOf: turn.failureOf,
+          isRefusal: turn.isRefusal,
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
@@ -241,7 +242,7 @@ export class StoreRuntime {
     budgetId: string,
     open: () => OpenedScope,
     work: () => T | PromiseLike<T>,
-    { ready, opened = open, failureOf }: RunInOptions<T>,
+    { ready, opened = open, failureOf, isRefusal }: RunInOptions<T>,
   ): Promise<T> {
     watchAISDK();
     const { budgets } = this.#host;
@@ -268,7 +269,7 @@ export class StoreRuntime {
       failure = failureOf?.(result);
       return result;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      if (isRefusal?.(error) !== true) failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
       budgets.leave(budgetId);
@@ -372,6 +373,8 @@ export interface AgentTurn<T> {
   readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  /** Whether the error says that the turn has not begun: another one runs, and the run has not failed. */
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 interface RunInOptions<T> {
@@ -379,6 +382,7 @@ interface RunInOptions<T> {
   /** The scope, if it is open. */
   readonly opened?: (() => OpenedScope | undefined) | undefined;
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The run of a single call ends as the call does. */

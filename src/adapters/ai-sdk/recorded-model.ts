@@ -20,6 +20,7 @@ import { endOfThrown, openChat, traceChat } from "../../invoke/trace-work.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
+import { openStream } from "./open-stream.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
 import { aboutRequest, answerOfResponse } from "./trace-response.ts";
@@ -173,9 +174,12 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
     const received = await slot.receive();
     const chat = openChat(scope, aboutRequest(target, request, true));
-    const open = (): Promise<OpenedStream> => openStream(target, request, mayGenerate);
+    const open = async (): Promise<ReadableStream<unknown>> =>
+      mayGenerate
+        ? openStream(target, request, (response) => streamOf(toStreamParts(storable(response))))
+        : (await target.doStream(request)).stream;
     try {
-      const { stream: source } = await (chat === undefined ? open() : chat.within(open));
+      const source = await (chat === undefined ? open() : chat.within(open));
       const recorded = recordStream(source, uniqueCallIds(options.prompt), {
         onPart: (part) => {
           for (const said of fromSdkPart(part)) received.add(said);
@@ -215,26 +219,6 @@ interface Prepared<Request> {
   readonly slot: ResponseSlot;
   /** With the warning of a loop that differs from its log. */
   readonly request: Request;
-}
-
-interface OpenedStream {
-  readonly stream: ReadableStream<unknown>;
-}
-
-/** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
-async function openStream(
-  model: LanguageModelLike<ModelRequest>,
-  request: ModelRequest,
-  mayGenerate: boolean,
-): Promise<OpenedStream> {
-  try {
-    const opened = (await model.doStream(request)) as OpenedStream | undefined;
-    if (opened !== undefined) return opened;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
-  }
-  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
 }
 
 /** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */
