@@ -33,7 +33,7 @@ export async function benchOtel(): Promise<Row[]> {
           await runtime.call(tool, { sku: `apple ${from + index}` }, { runId: `bench ${from}` });
       },
     })),
-    { rounds: 80, count: 256 },
+    { rounds: 120, count: 128, pick: "fastest" },
   );
   for (const runtime of Object.values(runtimes)) await runtime.close();
   const us = (name: string): number => times.get(name) ?? Number.NaN;

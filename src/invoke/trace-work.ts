@@ -74,6 +74,8 @@ export function traceAgentInside<T>(
   // The body starts at once: it takes its place among the loops of the scope synchronously.
   const linked = async (link: () => Promise<void>): Promise<T> => {
     const running = body();
+    // It may fail while the link is stored; its caller sees the failure below.
+    running.catch(() => undefined);
     await link();
     return running;
   };
