@@ -122,7 +122,7 @@ function defuseConfig(
   ];
   if (names.length === 0 || mode === "look") return names;
   const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
-  const note = `# Toolwright turned off these settings, which a command made and git would obey:\n${notes.join("")}`;
+  const note = `# Toolwright turned off these settings, which appeared while a command ran and git would obey:\n${notes.join("")}`;
   const kept = formatGitConfig(entries.filter((entry) => isHarmless(entry, place)));
   replacePlain(base, name, taken.length === 0 ? kept : kept + note);
   return names;
