@@ -19,6 +19,7 @@ export default defineConfig({
       { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
       { find: /^toolwright\/openai-agents$/, replacement: source("adapters/openai-agents/index.ts") },
       { find: /^toolwright\/langchain$/, replacement: source("adapters/langchain/index.ts") },
+      { find: /^toolwright\/otel$/, replacement: source("otel/index.ts") },
       { find: /^toolwright\/server$/, replacement: source("server/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],

@@ -199,7 +199,7 @@ async function ask(
         : undefined,
   };
   try {
-    return await askModel(model, request, scope.host.clock, () => received?.discard());
+    return await askModel(model, request, scope, () => received?.discard());
   } catch (error) {
     if (signal?.aborted !== true) received?.discard();
     received?.abandon();

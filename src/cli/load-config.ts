@@ -16,6 +16,8 @@ import {
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
+import type { TelemetryOption } from "../invoke/telemetry.ts";
+import { aTelemetry } from "../runtime/options.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
@@ -44,6 +46,8 @@ interface GivenConfig {
   readonly model?: unknown;
   readonly embeddingModel?: EmbeddingModelLike;
   readonly mcpServers?: Record<string, unknown>;
+  /** What `openTelemetry()` of `toolwright/otel` returns. */
+  readonly telemetry?: TelemetryOption;
 }
 
 export const CONFIG: OptionTable = optionTable<GivenConfig>(
@@ -59,6 +63,7 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     model: aLanguageModel,
     embeddingModel: anEmbeddingModel,
     mcpServers: anObject,
+    telemetry: aTelemetry,
   },
   { example: "{ tools: [ … ] }" },
 );
@@ -72,9 +77,26 @@ export interface Config extends ConfigSettings {
 
 /** The runtime options that a config sets, without the store. */
 export function runtimeOptionsOf(config: ConfigSettings | undefined) {
-  const { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel } =
-    config ?? {};
-  return { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel };
+  const {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    model,
+    embeddingModel,
+    telemetry,
+  } = config ?? {};
+  return {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    model,
+    embeddingModel,
+    telemetry,
+  };
 }
 
 /** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */

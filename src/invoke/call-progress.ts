@@ -6,6 +6,7 @@ import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { CacheKey } from "../store/tables/cache.ts";
 import type { CallRow } from "../store/tables/calls.ts";
 import type { Spending } from "./spending.ts";
+import type { EarlierSpan } from "./telemetry.ts";
 
 /** A class with initial values: every call has the same shape from the start, which is the cheapest. */
 export class Progress {
@@ -19,6 +20,8 @@ export class Progress {
   approvedBefore: boolean = false;
   /** The arguments that an approver edited, as JSON. They replace the arguments that were sent. */
   editedArgsJson: string | null = null;
+  /** The span of an earlier try of this call, or of its approval request. */
+  earlier: EarlierSpan | undefined = undefined;
   /** The stored late output of an effect that happened: the only trace of it. */
   lateJson: string | null = null;
 
@@ -58,6 +61,15 @@ export class Progress {
 
   /** The call probes whether a failing tool works again. */
   isProbe: boolean = false;
+
+  // Written by `tool-limits`.
+
+  /** The limit under which the call holds a place while it runs. Computed once, since `key` is code of the author. */
+  placeName: string | undefined = undefined;
+  /** The limit that counts when the call begins. */
+  rateName: string | undefined = undefined;
+  /** Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Written by its wait. */
+  mustShare: boolean = false;
 
   // Written by `begin`.
 

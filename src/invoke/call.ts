@@ -13,6 +13,7 @@ import type { Result } from "./outcome.ts";
 import { maskForKey, unmask } from "./redact.ts";
 import { hidesSomething } from "./storable.ts";
 import { Scope } from "./scope.ts";
+import type { CallSpan } from "./telemetry.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
 import { decode } from "../util/encode.ts";
@@ -156,6 +157,11 @@ export class Call extends Progress {
   currentTry: Try | undefined = undefined;
   /** Interrupted tries that have not settled. */
   unsettledTries: number = 0;
+
+  // Written by `trace`.
+
+  /** The span of the call, with telemetry. */
+  span: CallSpan | undefined = undefined;
 
   // Written by calls that the tool makes inside this one.
 
@@ -353,26 +359,18 @@ export function watchesKey(call: Call): boolean {
 /** What an event says about its call. */
 interface WatchedCall extends Pick<Call, "host" | "scope" | "toolCallId" | "key"> {
   readonly spec: Pick<ToolSpec, "name">;
+  readonly span?: CallSpan | undefined;
 }
 
 /** Notifies the listeners of the runtime. */
 export function emit(call: WatchedCall, details: CallEventDetails): void {
-  const { host, scope, spec, toolCallId, key } = call;
+  const { host, scope, spec, toolCallId, key, span } = call;
   if (!host.isWatched()) return;
   const { identity, attempt } = scope;
   const { nodeId, iteration } = identity;
   const at = host.clock.now();
-  host.emit({
-    ...sourceOf(scope),
-    nodeId,
-    iteration,
-    attempt,
-    at,
-    toolName: spec.name,
-    toolCallId,
-    key,
-    ...details,
-  });
+  const about = { nodeId, iteration, attempt, at, toolName: spec.name, toolCallId, key };
+  host.emit({ ...sourceOf(scope), ...about, ...details }, span);
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {

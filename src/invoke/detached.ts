@@ -11,6 +11,7 @@ import type { Call } from "./call.ts";
 import { WaitGraph } from "./wait-graph.ts";
 import type { Host } from "./host.ts";
 import type { Policy } from "./policy.ts";
+import { PlaceQueues } from "./place-queues.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
 import { FailedWrites } from "./failed-writes.ts";
@@ -93,9 +94,11 @@ const detachedHost: Host = {
   approvalTtlMs: undefined,
   models: { language: undefined, embedding: undefined },
   tools: [],
+  telemetry: undefined,
   waitGraph: new WaitGraph(),
   leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),
+  places: new PlaceQueues(),
   cutOff: new Set(),
   failedWrites: new FailedWrites(noStore),
   keyReaders: new Set(),

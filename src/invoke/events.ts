@@ -51,6 +51,8 @@ export type CallEventDetails =
     }
   | { readonly type: "call-late"; readonly effect: "none" | "happened" | null }
   | { readonly type: "call-rerun"; readonly reason: string }
+  /** The process that ran the call has died, so it is not known whether the call had its effect. */
+  | { readonly type: "call-interrupted" }
   | { readonly type: "call-progress"; readonly message: string; readonly data: unknown }
   | {
       readonly type: "call-logged";
@@ -66,6 +68,8 @@ export interface ApprovalEventDetails {
   readonly type: "approval-settled";
   readonly approvalId: string;
   readonly approved: boolean;
+  /** From the request to the decision. */
+  readonly waitedMs: number;
   /** The answer to a question about an interrupted call. */
   readonly resolution: ApprovalResolution | undefined;
 }
@@ -205,9 +209,17 @@ export type LoopEventDetails<Message = unknown, MessageParam = unknown> =
       readonly left: number;
     };
 
+/** A worker has taken the run. */
+export interface ClaimEventDetails {
+  readonly type: "run-claimed";
+  /** How long the run was ready, and no worker took it. */
+  readonly waitedMs: number;
+}
+
 /** What happens in a run, outside of its calls. */
 export type RunEventDetails =
   | ApprovalEventDetails
+  | ClaimEventDetails
   | WorkflowEventDetails
   | DivergedDetails
   | AgentEventDetails

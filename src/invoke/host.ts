@@ -7,10 +7,12 @@ import type { MeasuringClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { WaitGraph } from "./wait-graph.ts";
 import type { RuntimeEvent } from "./events.ts";
+import type { PlaceQueues } from "./place-queues.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
 import type { RunRelease } from "./run-release.ts";
 import type { RunStreams } from "../stream/run-streams.ts";
+import type { CallSpan, Telemetry } from "./telemetry.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -46,6 +48,8 @@ export interface Host {
   readonly store: Store;
   /** What models say, for the readers of runs. */
   readonly streams: RunStreams;
+  /** Opens spans and counts, if the runtime has telemetry. */
+  readonly telemetry: Telemetry | undefined;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
   readonly clock: MeasuringClock;
@@ -63,6 +67,8 @@ export interface Host {
   /** Pure calls whose result equal calls wait for, by cache key. */
   readonly leaders: Map<string, Leader>;
   readonly budgets: RunBudgets;
+  /** Calls that wait under a limit of their tool across processes. */
+  readonly places: PlaceQueues;
   /** Interrupted tries that have not settled. */
   readonly cutOff: Set<Promise<void>>;
   /** Writes that could not be committed, and are retried until the store answers. */
@@ -83,9 +89,10 @@ export interface Host {
   becomeWorker(leaseMs: number): Promise<void>;
   /** Fires when this runtime has lost its lease. */
   fencedSignal(): AbortSignal;
-  /** Whether there is a listener; otherwise no event is created. */
+  /** Whether there is a listener or telemetry; otherwise no event is created. */
   isWatched(): boolean;
-  emit(event: RuntimeEvent): void;
+  /** @param span of the call that the event is about, for telemetry */
+  emit(event: RuntimeEvent, span?: CallSpan): void;
   /** Writes a warning to standard error, once per `topic`. */
   readonly warnOnce: (topic: string, message: string) => void;
   /** Creates the snapshot hook of a call, if the runtime takes snapshots. */

@@ -7,6 +7,7 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
 import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
@@ -40,6 +41,11 @@ export interface TurnOptions<T> {
   readonly hasOwnBudget?: boolean | undefined;
   /** Shown in lists of runs. */
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
+  /** For telemetry. */
+  readonly about?: AgentAbout | undefined;
+  readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   readonly limits?: Limits | undefined;
@@ -102,7 +108,10 @@ export async function runTurn<T>(
   return runtime.run(task, runInScope, {
     budgetId: chosen.budgetId ?? runId,
     name: options.name,
+    input: options.input,
     failureOf: options.failureOf,
+    about: options.about,
+    statusOf: options.statusOf,
   });
 }
 

@@ -3,6 +3,7 @@ import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
+import type { Telemetry } from "../invoke/telemetry.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -81,6 +82,11 @@ export function readRunStream(
 /** The internals of a runtime: its store, owner and clock. Not for users. */
 export async function hostOf(runtime: Runtime): Promise<Host> {
   return useRuntime(runtime, async ({ host }) => host);
+}
+
+/** The telemetry of a runtime. `undefined` also for a runtime that a user has written. Not for users. */
+export async function telemetryOf(runtime: Runtime): Promise<Telemetry | undefined> {
+  return USE in runtime ? (await hostOf(runtime)).telemetry : undefined;
 }
 
 /** A runtime that stays open as long as it is used. */

@@ -18,6 +18,7 @@ import {
   type Check,
   either,
   fields,
+  must,
   oneOf,
   Problem,
   SETTING_OPTIONS,
@@ -26,6 +27,7 @@ import { checkOptions, optionTable, type OptionTable } from "../definition/optio
 import type { EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
+import type { TelemetryOption } from "../invoke/telemetry.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { Clock } from "../util/clock.ts";
@@ -73,6 +75,8 @@ export interface RuntimeOptions {
   /** The tools of the project, for its inventory. Tools that are not listed can be called too. */
   readonly tools?: ToolSource | undefined;
   readonly clock?: Clock | undefined;
+  /** Traces and metrics: `openTelemetry()` from `toolwright/otel`. Default: none. */
+  readonly telemetry?: TelemetryOption | undefined;
 }
 
 export const LIMIT_CHECKS = {
@@ -98,6 +102,12 @@ export const noContextFields: Check = (value, field) => {
   }
 };
 
+export const aTelemetry: Check = must(
+  (value) =>
+    typeof value === "object" && value !== null && "connect" in value && typeof value.connect === "function",
+  "what openTelemetry() from toolwright/otel returns",
+);
+
 export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
   "createRuntime",
   {
@@ -122,6 +132,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
       for (const name of ["now", "sleep"]) aFunction(clock[name], field);
       if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
     }),
+    telemetry: aTelemetry,
   },
   { example: '{ store: "app.db" }' },
 );

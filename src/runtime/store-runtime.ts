@@ -13,7 +13,9 @@ import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
 import { ToolwrightError } from "../errors.ts";
+import { PlaceQueues } from "../invoke/place-queues.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -22,13 +24,13 @@ import { settleRun } from "../store/tables/runs.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { RunStreams } from "../stream/run-streams.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
-import type { Transaction } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
-import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { type ApprovalDecision, decideApproval, readApprovals, readPending } from "./approvals.ts";
 import { finishAfterClose } from "./finish-after-close.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
@@ -54,6 +56,7 @@ import {
 } from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { taskOver } from "./take-scope.ts";
+import { traceRun } from "./trace-run.ts";
 import { checkRunOptions, identityOf } from "./task-identity.ts";
 
 export class StoreRuntime {
@@ -74,11 +77,19 @@ export class StoreRuntime {
     const clock = options.clock === undefined ? systemClock : wholeClock(options.clock);
     const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
-    this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
+    const telemetry = options.telemetry?.connect({
+      warnOnce: (topic, message) => this.#warnOnce(topic, message),
+      pendingApprovals: async () => (this.#store.isOpen ? readPending(this.#host) : undefined),
+    });
+    const open = async (): Promise<Store> => {
       const opened = await openStore(store);
       await this.#ownership.start(opened);
       return opened;
-    });
+    };
+    const dialect = isPostgres ? "postgres" : "sqlite";
+    const onCommit = telemetry && ((ms: number) => telemetry.committed(ms));
+    const watchCommits = telemetry && (() => (telemetry.isIdle() ? undefined : onCommit));
+    this.#store = new LazyStore(dialect, open, watchCommits);
     const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
       await failedWrites.settle();
@@ -96,9 +107,11 @@ export class StoreRuntime {
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
+      telemetry,
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
+      places: new PlaceQueues(),
       cutOff: new Set(),
       failedWrites,
       keyReaders: new Set(),
@@ -116,16 +129,21 @@ export class StoreRuntime {
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
-      isWatched: () => this.#listeners.size > 0,
-      emit: (event) => deliverEvent(this.#listeners, event, this.#host.warnOnce),
-      warnOnce: (topic, message) => {
-        if (this.#warned.has(topic)) return;
-        this.#warned.add(topic);
-        console.warn(`toolwright: ${toTerminalLine(message)}`);
+      isWatched: () => this.#listeners.size > 0 || (telemetry !== undefined && !telemetry.isIdle()),
+      emit: (event, span) => {
+        telemetry?.notice(event, span);
+        if (this.#listeners.size > 0) deliverEvent(this.#listeners, event, this.#host.warnOnce);
       },
+      warnOnce: (topic, message) => this.#warnOnce(topic, message),
     };
     this.#scopes = new OpenScopes(this.#host);
     this.#bareScopes = new BareScopes(this.#host);
+  }
+
+  #warnOnce(topic: string, message: string): void {
+    if (this.#warned.has(topic)) return;
+    this.#warned.add(topic);
+    console.warn(`toolwright: ${toTerminalLine(message)}`);
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
@@ -168,22 +186,27 @@ export class StoreRuntime {
     const hasTurns = turn === undefined && task.turn === undefined;
     const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
     const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
-    const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns });
-    await opened.owned;
-    if (turn !== undefined)
-      return this.#runIn(turn.budgetId, () => opened, work, {
+    const input = turn === undefined ? task.input : turn.input;
+    const run = async (link: () => Promise<void>): Promise<T> => {
+      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
+      await opened.owned;
+      await link();
+      if (turn !== undefined)
+        return this.#runIn(turn.budgetId, () => opened, work, {
+          ready: opened.scope.ready,
+          failureOf: turn.failureOf,
+        });
+      const workThenForget = async (): Promise<T> => {
+        const result = await work();
+        await deleteSecretsOfTask(opened.scope);
+        return result;
+      };
+      return this.#runIn(task.runId, () => opened, workThenForget, {
         ready: opened.scope.ready,
-        failureOf: turn.failureOf,
+        failureOf: kind === "tool" ? failureOfOutcome : undefined,
       });
-    const workThenForget = async (): Promise<T> => {
-      const result = await work();
-      await deleteSecretsOfTask(opened.scope);
-      return result;
     };
-    return this.#runIn(task.runId, () => opened, workThenForget, {
-      ready: opened.scope.ready,
-      failureOf: kind === "tool" ? failureOfOutcome : undefined,
-    });
+    return traceRun(this.#host, { task, kind, name, turn }, run);
   }
 
   /** The same for a task of a run that has its own owner, and that may call no tool at all. */
@@ -308,6 +331,7 @@ export class StoreRuntime {
   async dispose(): Promise<void> {
     const { waitGraph } = this.#host;
     while (waitGraph.size > 0) await Promise.all([...waitGraph.calls()].map(({ ended }) => ended.promise));
+    this.#host.telemetry?.close();
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
     await failedWrites.settle();
@@ -341,6 +365,9 @@ export interface AgentTurn<T> {
   /** The id under which its budgets, cache and breakers are stored. */
   readonly budgetId: string;
   readonly name: string;
+  /** For telemetry. */
+  readonly about?: AgentAbout | undefined;
+  readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
 }

@@ -94,13 +94,17 @@ async function generate(props: TaskProps, request: () => PromiseLike<unknown>): 
 }
 
 /** In a list of agents, each retry uses the next one. */
+export function chosenAgent({ agent }: TaskProps, attempt: number): WorkflowAgent | undefined {
+  const agents: readonly WorkflowAgent[] = Array.isArray(agent)
+    ? (agent as readonly WorkflowAgent[])
+    : [agent as WorkflowAgent];
+  return agents[Math.min(attempt, agents.length) - 1];
+}
+
 async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgent> {
-  const { agent, model } = props;
-  if (agent !== undefined) {
-    const agents: readonly WorkflowAgent[] = Array.isArray(agent)
-      ? (agent as readonly WorkflowAgent[])
-      : [agent as WorkflowAgent];
-    const chosen = agents[Math.min(attempt, agents.length) - 1];
+  const { model } = props;
+  if (props.agent !== undefined) {
+    const chosen = chosenAgent(props, attempt);
     if (chosen !== undefined && typeof chosen.generate === "function") return chosen;
     throw new ToolwrightError(
       "WORKFLOW_INVALID",

@@ -126,6 +126,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     input,
     start,
     options: { runId },
+    isTakeover: stored.status === "running" && stored.ownerId !== null,
     release,
   });
   return { kind: "ended", result };

@@ -4,6 +4,7 @@ import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
+import { linkToRun, traceWork } from "../invoke/trace-work.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
@@ -37,11 +38,27 @@ export interface ClaimedRun {
   /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
+  /** The process that drove it before has died. */
+  readonly isTakeover: boolean;
   /** Set by a worker, which may give the run back. */
   readonly release?: RunRelease | undefined;
 }
 
+/** One activation: from its start or resume until it ends or waits. */
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
+  const { host, runId, name, isTakeover } = claimed;
+  const place = { runId, kind: "workflow" } as const;
+  const driveLinked = async (link: () => Promise<void>): Promise<WorkflowResult> => {
+    await link();
+    return drive(claimed);
+  };
+  return traceWork(host, { type: "workflow", name, place, isTakeover }, driveLinked, {
+    linkTo: linkToRun(host, runId),
+    endOf: ({ status, error }) => ({ status, errorType: error?.code }),
+  });
+}
+
+async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runtime, runId, epoch, workflow, options } = claimed;
   const {
     maxConcurrency = DEFAULT_CONCURRENCY,

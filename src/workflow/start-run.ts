@@ -137,7 +137,8 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     const warnings = await createOutputViews(host.store, name, workflow.schemas);
     for (const warning of warnings) host.warnOnce(warning, warning);
     const { epoch } = claim;
-    return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });
+    const isTakeover = stored?.status === "running" && stored.ownerId !== null;
+    return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options, isTakeover });
   });
 }
 

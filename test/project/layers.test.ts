@@ -15,7 +15,7 @@ const LAYERS = [
   ["tool"],
   ["runtime"],
   ["loop", "model"],
-  ["builtin", "adapters", "testing"],
+  ["builtin", "adapters", "testing", "otel"],
   ["agent", "workflow"],
   ["operate"],
   ["worker"],
@@ -96,7 +96,7 @@ test("an optional package is loaded through importPeer, or after its guard", () 
   };
   const peers = Object.keys(manifest.peerDependenciesMeta).join("|");
   /** The entry points that import a guard first, by the folder that they open. */
-  const guarded = ["adapters/langchain", "adapters/mcp", "adapters/openai-agents", "effect.ts"];
+  const guarded = ["adapters/langchain", "adapters/mcp", "adapters/openai-agents", "otel", "effect.ts"];
   const wrong = files.flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const name = relative(SOURCE, file);

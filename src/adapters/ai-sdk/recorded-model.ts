@@ -16,11 +16,13 @@ import {
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import { endOfThrown, openChat, traceChat } from "../../invoke/trace-work.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
+import { aboutRequest, answerOfResponse } from "./trace-response.ts";
 import { uniqueCallIds, withUniqueCallIds } from "./unique-call-ids.ts";
 import { toShownJson } from "../../util/shown-value.ts";
 import type { LanguageModelLike } from "../../model/sdk-model.ts";
@@ -152,7 +154,10 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (slot.recorded !== undefined) return slot.recorded.value;
     const received = await slot.receive();
     try {
-      const response = withOwnIds(storable(await target.doGenerate(request)), options.prompt);
+      const about = aboutRequest(target, request, false);
+      const ask = async (): Promise<object> => target.doGenerate(request);
+      const answer = await traceChat(scope, about, ask, answerOfResponse);
+      const response = withOwnIds(storable(answer), options.prompt);
       noteModelNames(scope, callsIn(response));
       return await received.save(response, partsOfResponse(response).slice(1));
     } catch (error) {
@@ -167,20 +172,27 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const { scope, slot, request } = prepared;
     if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
     const received = await slot.receive();
+    const chat = openChat(scope, aboutRequest(target, request, true));
+    const open = (): Promise<OpenedStream> => openStream(target, request, mayGenerate);
     try {
-      const { stream: source } = await openStream(target, request, mayGenerate);
+      const { stream: source } = await (chat === undefined ? open() : chat.within(open));
       const recorded = recordStream(source, uniqueCallIds(options.prompt), {
         onPart: (part) => {
           for (const said of fromSdkPart(part)) received.add(said);
         },
         save: async (parts, passed) => {
+          chat?.end({ answer: answerOfResponse(parts) });
           noteModelNames(scope, callsIn(parts));
           return (await received.save(parts, parts.slice(passed).flatMap(fromSdkPart))) as unknown[];
         },
-        onBroken: () => stopReceiving(received, slot, options),
+        onBroken: (error) => {
+          chat?.end(endOfThrown(error));
+          stopReceiving(received, slot, options);
+        },
       });
       return { stream: recorded };
     } catch (error) {
+      chat?.end(endOfThrown(error));
       stopReceiving(received, slot, options);
       throw error;
     }
@@ -205,14 +217,18 @@ interface Prepared<Request> {
   readonly request: Request;
 }
 
+interface OpenedStream {
+  readonly stream: ReadableStream<unknown>;
+}
+
 /** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
 async function openStream(
   model: LanguageModelLike<ModelRequest>,
   request: ModelRequest,
   mayGenerate: boolean,
-): Promise<{ stream: ReadableStream<unknown> }> {
+): Promise<OpenedStream> {
   try {
-    const opened = (await model.doStream(request)) as { stream: ReadableStream<unknown> } | undefined;
+    const opened = (await model.doStream(request)) as OpenedStream | undefined;
     if (opened !== undefined) return opened;
   } catch (error) {
     const message = error instanceof Error ? error.message : "";

@@ -16,6 +16,7 @@ import { runAuthorFunction } from "../author-functions.ts";
 import { argumentsHash, type Call, emit, type Guard } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
+import { placeOf } from "../trace-work.ts";
 import { encodeContract, fingerprintOf } from "./contract.ts";
 import { explainRefusal, insertRow } from "../journal/rows.ts";
 
@@ -34,6 +35,9 @@ export async function requestApproval(
 ): Promise<ApprovalRow> {
   const { host, row } = call;
   const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question?.prompt);
+  const work = { type: "request", place: placeOf(call.scope), toolName: call.spec.name } as const;
+  const span = host.telemetry?.open(work);
+  if (call.earlier !== undefined) span?.link(call.earlier);
   const stored = await host.store.transaction(function* () {
     if (question !== undefined) yield* question.guard();
     // The approval that an interrupted call ran on stays as it is.
@@ -47,7 +51,8 @@ export async function requestApproval(
         ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
         : { approvalId: approval.id };
     if (row === undefined) {
-      yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, ...waits });
+      const trace = span?.trace ?? null;
+      yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, trace, ...waits });
     } else {
       const changes = yield* closeCall(
         row,
@@ -67,6 +72,8 @@ export async function requestApproval(
   }, "normal");
   call.scope.noteRecorded(call.key);
   if (stored === undefined) throw new Contended();
+  // The request is a moment; the wait is a metric.
+  span?.end({ status: "pending" });
   emit(call, { type: "approval-requested", approvalId: stored.id });
   return stored;
 }

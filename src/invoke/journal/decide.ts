@@ -21,6 +21,7 @@ import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote } from "../call-notes.ts";
 import { lateResult, lateSuccessIn } from "./late-result.ts";
+import { earlierSpan } from "../trace-work.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
@@ -36,6 +37,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
     }
     try {
       const isSame = row.attempt === call.scope.attempt;
+      call.earlier = earlierSpan(row, call.scope.attempt);
       const answer = await (isSame ? sameAttempt(call, row) : earlierAttempt(call, row));
       const hasEnded = row.status === "success" || row.status === "error";
       if (hasEnded && answer !== undefined && call.isMadeByLoop && row.waitsFor !== null) {

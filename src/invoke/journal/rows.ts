@@ -21,7 +21,7 @@ export type RowFields = Omit<NewCall, keyof CommonFields | "note"> & {
   readonly approvalId?: string | null | undefined;
 };
 
-type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId">;
+type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId" | "trace">;
 
 /**
  * Inserts the row of this call and attempt.
@@ -72,6 +72,7 @@ function startOf(call: Call, inputJson: string | null): CallStart {
     startedAtMs: call.startedAtMs,
     approvalId: call.approvalId,
     ownerId: call.host.ownerId,
+    trace: call.span?.trace ?? null,
   };
 }
 

@@ -38,6 +38,8 @@ export const CALL_START = columns({
   reruns: flagOrNull("reruns"),
   /** The name that the model called, where it differs from the tool's name. */
   modelName: textOrNull("model_name"),
+  /** The span context of the latest try, with telemetry. */
+  trace: textOrNull("trace"),
 });
 
 /** Written when a call ends, or at once with a row that needs no intent. */

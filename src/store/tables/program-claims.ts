@@ -1,5 +1,5 @@
-/** Claims of enqueued runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
-import { readInteger, readText, readTextOrNull } from "./columns.ts";
+/** Claims of runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
+import { readInteger, readTextOrNull } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
@@ -78,12 +78,7 @@ export function* endProgram(
   errorJson: string | null,
   nowMs: number,
 ): Transaction<void> {
-  if (!(yield* dropClaim(runId, epoch))) return;
-  yield* settleRun(runId, errorJson, nowMs);
-  const row = yield* first("SELECT state FROM toolwright_runs WHERE id = ?1", runId);
-  const state = row === undefined ? "" : readText(row, "state");
-  if (state === "waiting-approval") return;
-  yield* change("UPDATE toolwright_runs SET ready_at_ms = NULL, is_due = 0 WHERE id = ?1", runId);
+  if (yield* dropClaim(runId, epoch)) yield* settleRun(runId, errorJson, nowMs);
 }
 
 /** The worker gives the run back: another one may take it at once. */

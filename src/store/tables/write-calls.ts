@@ -72,7 +72,7 @@ export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transact
 
 const START_AGAIN = `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
   owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
-  waits_for = NULL, executing = NULL, tries = tries + 1
+  waits_for = NULL, executing = NULL, tries = tries + 1, trace = COALESCE(?13, trace)
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND (effect IS NULL OR effect <> 'happened')
   AND ${mayWrite("?11", "?2", "?12")}`;
 
@@ -81,7 +81,7 @@ export function* startAgain(
   row: CallRow,
   call: Pick<
     CallStart,
-    "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId"
+    "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId" | "trace"
   >,
   writer: Writer,
 ): Transaction<number> {
@@ -99,6 +99,7 @@ export function* startAgain(
     row.status,
     writer.rootScopeId,
     writer.epoch,
+    call.trace,
   );
 }
 
