@@ -67,10 +67,11 @@ export default defineConfig({
           include: [
             "test/semantics/**/*.test.ts",
             "test/seeds/**/*.test.ts",
-            "test/workflow/{resume,order,options,output-views}.test.tsx",
+            "test/workflow/{resume,order,options,output-views,fork,saga}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
             "test/waiting/{waits,signals,schedules}.test.{ts,tsx}",
             "test/agent/**/*.test.ts",
+            "test/stream/{run-stream,late-readers,turn-race,chat,chat-failures}.test.ts",
           ],
           // No store is used in there, or both are.
           exclude: [

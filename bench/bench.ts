@@ -4,7 +4,9 @@
  * `npm run bench -- peers` compares with other systems.
  */
 import { comparePeers } from "./comparison/run.ts";
+import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
+import { benchFork } from "./fork.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
 import { benchOtel } from "./otel.ts";
@@ -34,6 +36,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "ai-sdk": benchAiSdk,
   otel: benchOtel,
   replay: benchReplay,
+  back: async () => [...(await benchBack()), ...(await benchFork())],
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,

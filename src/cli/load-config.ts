@@ -17,7 +17,7 @@ import {
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { TelemetryOption } from "../invoke/telemetry.ts";
-import { aTelemetry } from "../runtime/options.ts";
+import { aTelemetry, RECORDING } from "../runtime/options.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
@@ -37,6 +37,7 @@ interface GivenConfig {
   readonly maxOutputBytes?: number;
   readonly toolTimeoutMs?: number;
   readonly isolation?: ToolSettings["isolation"];
+  readonly recording?: "keep" | "off";
   /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
   /** Functions of `{ runId, input, signal, runtime }`, for workers. */
@@ -57,6 +58,7 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     store: aStore,
     rootDir: aFullText,
     ...SETTING_OPTIONS,
+    recording: RECORDING,
     workflows: valuesOf(aFullText),
     programs: valuesOf(aFunction),
     agents: valuesOf(aFunction),
@@ -86,6 +88,7 @@ export function runtimeOptionsOf(config: ConfigSettings | undefined) {
     model,
     embeddingModel,
     telemetry,
+    recording,
   } = config ?? {};
   return {
     rootDir,
@@ -96,6 +99,7 @@ export function runtimeOptionsOf(config: ConfigSettings | undefined) {
     model,
     embeddingModel,
     telemetry,
+    recording,
   };
 }
 

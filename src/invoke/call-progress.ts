@@ -24,6 +24,8 @@ export class Progress {
   earlier: EarlierSpan | undefined = undefined;
   /** The stored late output of an effect that happened: the only trace of it. */
   lateJson: string | null = null;
+  /** In a fork: the parent's call whose result this call returns, or is asked about. */
+  copiedFrom: string | null = null;
 
   // Written by `journal`, and by a later stage.
 

@@ -1,5 +1,5 @@
 /** One call on its way through the pipeline: its data from the start, and the state that the stages add (see `Progress`). */
-import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
+import { KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
 import { tryAround } from "./ambient.ts";
@@ -114,6 +114,8 @@ export class Call extends Progress {
   /** The redacted text of the tool and its arguments: the key is the hash of it. */
   text: string = "";
   key: string = "";
+  /** In a fork: the key of the equal call in the first run of the line. */
+  originKey: string | undefined = undefined;
   /**
    * The key that the tool passes on: the call's key, or the digest of its business key, which `claim` writes. Outside any
    * run, `invoke` writes it.
@@ -188,6 +190,7 @@ export class Call extends Progress {
       indexByCaller ?? scope.indexes.assign(text, { isCheck, toolCallId, batch, site, history });
     this.host = scope.host;
     this.spec = spec;
+    if (spec.revert !== undefined) scope.host.calledTools.set(spec.name, spec);
     this.scope = scope;
     const madeBy = scope.ofTry ?? tryAround();
     this.caller = madeBy?.call;
@@ -225,7 +228,9 @@ export function identify(call: Call): void {
     if (index !== call.callIndex) scope.indexes.move(call.argsText, call.callIndex, index);
     call.callIndex = index;
   }
-  call.key = callKey(scope.text, call.callIndex, call.text);
+  const { key, originKey } = scope.keyOf(call.callIndex, call.text);
+  call.key = key;
+  call.originKey = originKey;
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
   if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);

@@ -101,6 +101,15 @@ export type WorkflowEventDetails =
   | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
   /** The run was resumed with changed code, and the tasks that made these calls are gone. */
   | { readonly type: "tasks-missing"; readonly calls: readonly CallOfTask[] }
+  /** A task inside a `<Saga>` failed, and the effects of the saga were reverted. The numbers count effects. */
+  | {
+      readonly type: "saga-reverted";
+      readonly reverted: number;
+      readonly left: number;
+      readonly failed: number;
+      /** Reverts that wait for approval: the run waits too. */
+      readonly pending: number;
+    }
   /** A loop has run `maxIterations` times, and `until` is still false. */
   | {
       readonly type: "loop-limit-reached";

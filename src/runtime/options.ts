@@ -32,6 +32,9 @@ import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/ope
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { Clock } from "../util/clock.ts";
 
+/** The option of a runtime that replays. Not for users. */
+export const REPLAY: unique symbol = Symbol.for("toolwright.runtime.replay");
+
 export type Capabilities = Readonly<Record<string, unknown>>;
 
 export interface RuntimeOptions {
@@ -53,6 +56,11 @@ export interface RuntimeOptions {
   readonly limits?: Limits | undefined;
   /** How long approval requests are open, unless the tool sets it. Default: no limit. */
   readonly approvalTtlMs?: number | undefined;
+  /**
+   * `"keep"`: runs that start with this runtime keep their model responses and requests after their end, redacted, so that
+   * `toolwright record` can make a fixture of them. Default `"off"`: they are deleted with the end of their task.
+   */
+  readonly recording?: "keep" | "off" | undefined;
   /** `"git"`: each successful side effect leaves a commit of the work tree under `refs/toolwright/`. Default `"off"`. */
   readonly snapshots?: "git" | "off" | undefined;
   /**
@@ -91,6 +99,8 @@ export const LIMIT_CHECKS = {
 
 export const LIMITS: Check = fields(LIMIT_CHECKS);
 
+export const RECORDING: Check = oneOf("keep", "off");
+
 /** Reserved names of `ctx`: a capability with such a name would never reach a tool. */
 export const noContextFields: Check = (value, field) => {
   for (const name of Object.keys(value as object)) {
@@ -117,6 +127,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
     durability: oneOf("default", "process", "power"),
     limits: LIMITS,
     approvalTtlMs: aNumberIn(Number.MIN_VALUE, Infinity),
+    recording: RECORDING,
     snapshots: oneOf("git", "off"),
     capabilities: (value, field) => {
       either("an object or a function", anObject, aFunction)(value, field);

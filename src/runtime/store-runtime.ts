@@ -16,6 +16,8 @@ import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { ToolwrightError } from "../errors.ts";
 import { PlaceQueues } from "../invoke/place-queues.ts";
+import type { Replay } from "../invoke/replay/replay.ts";
+import { recordResult } from "../invoke/recording/record-result.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -44,7 +46,7 @@ import {
   DECISION,
   RETRY_WARNING_OPTIONS,
 } from "./method-options.ts";
-import { refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import { refusal, REPLAY, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import {
@@ -103,10 +105,12 @@ export class StoreRuntime {
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
+      recording: options.recording ?? "off",
       trustMessageApprovals: options.trustMessageApprovals ?? false,
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
+      calledTools: new Map(),
       telemetry,
       waitGraph: new WaitGraph(),
       leaders: new Map(),
@@ -118,6 +122,8 @@ export class StoreRuntime {
       runsAtWork: new Set(),
       claimed: new Map(),
       boundHere: new Set(),
+      recordedTools: new Map(),
+      replay: (options as { readonly [REPLAY]?: Replay })[REPLAY],
       machine: this.#ownership.identity.host,
       isRootShared: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
@@ -195,9 +201,11 @@ export class StoreRuntime {
         return this.#runIn(turn.budgetId, () => opened, work, {
           ready: opened.scope.ready,
           failureOf: turn.failureOf,
+          isRefusal: turn.isRefusal,
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
+        if (kind === "program") await recordResult(opened.scope, result);
         await deleteSecretsOfTask(opened.scope);
         return result;
       };
@@ -241,7 +249,7 @@ export class StoreRuntime {
     budgetId: string,
     open: () => OpenedScope,
     work: () => T | PromiseLike<T>,
-    { ready, opened = open, failureOf }: RunInOptions<T>,
+    { ready, opened = open, failureOf, isRefusal }: RunInOptions<T>,
   ): Promise<T> {
     watchAISDK();
     const { budgets } = this.#host;
@@ -256,6 +264,7 @@ export class StoreRuntime {
       },
       attempt: undefined,
       around: tryAround(),
+      replay: this.#host.replay,
     };
     let failure: Error | undefined;
     budgets.enter(budgetId);
@@ -268,7 +277,7 @@ export class StoreRuntime {
       failure = failureOf?.(result);
       return result;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      if (isRefusal?.(error) !== true) failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
       budgets.leave(budgetId);
@@ -365,11 +374,15 @@ export interface AgentTurn<T> {
   /** The id under which its budgets, cache and breakers are stored. */
   readonly budgetId: string;
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** For telemetry. */
   readonly about?: AgentAbout | undefined;
   readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  /** Whether the error says that the turn has not begun: another one runs, and the run has not failed. */
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 interface RunInOptions<T> {
@@ -377,6 +390,7 @@ interface RunInOptions<T> {
   /** The scope, if it is open. */
   readonly opened?: (() => OpenedScope | undefined) | undefined;
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The run of a single call ends as the call does. */

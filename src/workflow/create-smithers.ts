@@ -6,6 +6,7 @@ import {
   Loop,
   Parallel,
   Ralph,
+  Saga,
   Sequence,
   Signal,
   Sleep,
@@ -52,6 +53,7 @@ export interface Workflows<S extends Schemas> {
   readonly Branch: typeof Branch;
   readonly Loop: typeof Loop;
   readonly Ralph: typeof Ralph;
+  readonly Saga: typeof Saga;
   readonly Approval: typeof Approval;
   readonly Sleep: typeof Sleep;
   readonly Signal: typeof Signal;
@@ -143,6 +145,7 @@ function bindWorkflows<const S extends Schemas>(
     Branch,
     Loop,
     Ralph,
+    Saga,
     Approval,
     Sleep,
     Signal,

@@ -25,8 +25,12 @@ const LAYERS = [
   ["jsx-dev-runtime.ts"],
 ];
 
-/** Loaded on first use: a runtime is a face of the operator's functions, like the command line. */
-const UPWARD = new Set(["runtime/create-runtime.ts imports ../operate/runtime-operations.ts"]);
+/** Loaded on first use: a runtime is a face of the operator's functions, like the command line, and so is a replay in a test. */
+const UPWARD = new Set([
+  "runtime/create-runtime.ts imports ../operate/runtime-operations.ts",
+  "testing/record-run.ts imports ../operate/fixtures/record-run.ts",
+  "testing/replay-run.ts imports ../operate/fixtures/replay-run.ts",
+]);
 
 function folderOf(file: string): string {
   return relative(SOURCE, file).split(sep)[0] ?? "";

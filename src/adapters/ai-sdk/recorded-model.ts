@@ -13,6 +13,7 @@ import {
   recordedResponsesOf,
   type ResponseSlot,
 } from "../../loop/recorded-responses.ts";
+import type { AskedModel } from "../../invoke/asked-model.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
@@ -20,6 +21,7 @@ import { endOfThrown, openChat, traceChat } from "../../invoke/trace-work.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
+import { openStream } from "./open-stream.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
 import { aboutRequest, answerOfResponse } from "./trace-response.ts";
@@ -135,7 +137,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
     // Agents of tasks were asked for whole responses in earlier versions. A run of that time resumes.
     const earlier = way === "stream" ? hashOf("generate") : undefined;
-    const slot = await responses.next(hashOf(way), earlier);
+    const slot = await responses.next(hashOf(way), () => askedOf(identify(request)), earlier);
     if (slot.recorded !== undefined) {
       const calls = callsIn(slot.recorded.value);
       noteModelNames(scope, calls);
@@ -173,9 +175,12 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
     const received = await slot.receive();
     const chat = openChat(scope, aboutRequest(target, request, true));
-    const open = (): Promise<OpenedStream> => openStream(target, request, mayGenerate);
+    const open = async (): Promise<ReadableStream<unknown>> =>
+      mayGenerate
+        ? openStream(target, request, (response) => streamOf(toStreamParts(storable(response))))
+        : (await target.doStream(request)).stream;
     try {
-      const { stream: source } = await (chat === undefined ? open() : chat.within(open));
+      const source = await (chat === undefined ? open() : chat.within(open));
       const recorded = recordStream(source, uniqueCallIds(options.prompt), {
         onPart: (part) => {
           for (const said of fromSdkPart(part)) received.add(said);
@@ -210,31 +215,23 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   return recorded;
 }
 
+/** The model itself is no part of it: a replay asks none. */
+function askedOf(identity: object): AskedModel {
+  const {
+    prompt,
+    provider: _provider,
+    modelId: _modelId,
+    includeRawChunks: _raw,
+    ...settings
+  } = identity as Record<string, unknown>;
+  return { messages: Array.isArray(prompt) ? (prompt as unknown[]) : [prompt], settings };
+}
+
 interface Prepared<Request> {
   readonly scope: Scope;
   readonly slot: ResponseSlot;
   /** With the warning of a loop that differs from its log. */
   readonly request: Request;
-}
-
-interface OpenedStream {
-  readonly stream: ReadableStream<unknown>;
-}
-
-/** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
-async function openStream(
-  model: LanguageModelLike<ModelRequest>,
-  request: ModelRequest,
-  mayGenerate: boolean,
-): Promise<OpenedStream> {
-  try {
-    const opened = (await model.doStream(request)) as OpenedStream | undefined;
-    if (opened !== undefined) return opened;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
-  }
-  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
 }
 
 /** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */

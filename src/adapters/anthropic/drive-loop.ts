@@ -58,11 +58,8 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const { options, scope, request, tools, signal, emit } = setup;
   const { maxTurns = DEFAULTS.maxTurns, maxContextTokens = DEFAULTS.maxContextTokens } = options;
   const { secret } = scope.host.store;
-  const history = new History(options.messages, {
-    tools,
-    secret,
-    request: { ...request, toolChoice: options.params?.tool_choice, maxContextTokens },
-  });
+  const settings = { ...request, toolChoice: options.params?.tool_choice, maxContextTokens };
+  const history = new History(options.messages, { tools, secret, request: settings });
   /** Keys of the calls that were made or replayed so far. */
   const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
@@ -75,7 +72,10 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   while (round < maxTurns) {
     round += 1;
     assertNotAborted(signal, "loop");
-    const slot = await setup.responses.next(history.hash);
+    const slot = await setup.responses.next(history.hash, () => ({
+      messages: [...options.messages, ...history.stored],
+      settings,
+    }));
     hasDiverged ||= slot.hasDiverged;
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
     if (warnsOf !== undefined) hasDiverged = false;

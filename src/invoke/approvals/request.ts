@@ -24,6 +24,8 @@ import { explainRefusal, insertRow } from "../journal/rows.ts";
 export interface ReplayQuestion {
   readonly prompt: string;
   readonly guard: Guard;
+  /** An answer "it happened" needs no output: the result is stored. */
+  readonly isOutputKnown?: boolean;
 }
 
 /** @param previous an earlier request for this call, which the new one replaces */
@@ -34,7 +36,7 @@ export async function requestApproval(
   question?: ReplayQuestion,
 ): Promise<ApprovalRow> {
   const { host, row } = call;
-  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question?.prompt);
+  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
   const work = { type: "request", place: placeOf(call.scope), toolName: call.spec.name } as const;
   const span = host.telemetry?.open(work);
   if (call.earlier !== undefined) span?.link(call.earlier);
@@ -82,7 +84,7 @@ async function describe(
   call: Call,
   kind: "call" | "replay",
   round: number,
-  question: string | undefined,
+  question: ReplayQuestion | undefined,
 ): Promise<NewApproval> {
   const { spec, scope, host } = call;
   const { runId, nodeId, iteration, parentKey } = scope.identity;
@@ -103,9 +105,9 @@ async function describe(
     fingerprint: fingerprintOf(spec),
     argsJson: encode(shownArgs(call)),
     argsHash: argumentsHash(call),
-    prompt: question ?? (await promptOf(call)),
+    prompt: question?.prompt ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
-    contractJson: encodeContract(spec),
+    contractJson: encodeContract(spec, question?.isOutputKnown),
     hasClearArgs: spec.digestInput !== undefined,
     requestedAtMs: now,
     expiresAtMs: ttlMs === undefined ? null : momentAfter(now, ttlMs),
