@@ -50,6 +50,8 @@ const SWEEPS = 0.9;
 /** After the end of the drain, runs that were cut off have this long to be stored. */
 const CUT_OFF_MS = 3_000;
 const RETRY_MS = 500;
+/** Names may come from inputs: the statement must not grow without end. */
+const MOST_OTHER_NAMES = 100;
 /** Another worker was faster: its claim may not be visible yet. */
 const LOST_MS = 250;
 
@@ -96,7 +98,9 @@ export class RunningWorker {
   readonly #wakeUps: WakeUps;
   readonly #concurrency: number;
   readonly #leaseMs: number;
-  readonly #statement: string;
+  #statement: string;
+  /** Names of runs that have the code of a served workflow, and are of another workflow in the same file. */
+  readonly #otherNames = new Set<string>();
   readonly #atWork = new Map<string, AtWork>();
   /** What the last look has found and no place was free for, in order. */
   #next: ReadyRun[] = [];
@@ -131,7 +135,11 @@ export class RunningWorker {
       },
       (error) => this.#failed(error),
     );
-    this.#statement = readyStatement(code.served, 2 * this.#concurrency + 4);
+    this.#statement = this.#readyStatement();
+  }
+
+  #readyStatement(): string {
+    return readyStatement(this.#code.served, 2 * this.#concurrency + 4, this.#otherNames);
   }
 
   async start(): Promise<void> {
@@ -316,9 +324,8 @@ export class RunningWorker {
       this.#claimed += 1;
     };
     const found = this.#code.find(run);
-    if (found === undefined) return;
     const common = { host, runtime: this.#runtime, runId, release, onClaimed };
-    if (found.kind !== "workflow") {
+    if (found !== undefined && found.kind !== "workflow") {
       await runProgram({ ...common, program: found.program });
       if (!isClaimed) this.#skip(runId, LOST_MS);
       return;
@@ -327,12 +334,27 @@ export class RunningWorker {
     host.claimed.set(runId, own);
     try {
       const build = this.#options.build ?? null;
-      const claim = await claimForWorker({ ...common, ...found.workflow, build });
-      if (claim.kind === "changed") await this.#leave(run, claim.run.shape);
-      else if (!isClaimed) this.#skip(runId, LOST_MS);
+      const isByCode = found === undefined;
+      for (const candidate of isByCode ? this.#code.findByCode(run) : [found]) {
+        if (candidate.kind !== "workflow") continue;
+        const claim = await claimForWorker({ ...common, ...candidate.workflow, build, isByCode });
+        if (claim.kind === "other") continue;
+        if (claim.kind === "changed") await this.#leave(run, claim.run.shape);
+        else if (!isClaimed) this.#skip(runId, LOST_MS);
+        return;
+      }
+      this.#isOther(run);
     } finally {
       if (host.claimed.get(runId) === own) host.claimed.delete(runId);
     }
+  }
+
+  /** No workflow of this worker is that of the run: it does not look for runs of this name again. */
+  #isOther({ runId, name }: ReadyRun): void {
+    this.#skip(runId, this.#leaseMs);
+    if (this.#otherNames.size >= MOST_OTHER_NAMES) return;
+    this.#otherNames.add(name);
+    this.#statement = this.#readyStatement();
   }
 
   /** The code of the run has changed: a worker with the old code may take it. If there is none, the run is parked. */
