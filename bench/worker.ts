@@ -1,19 +1,25 @@
-/** Workers on both stores: how soon an enqueued run starts, runs per second, and the load of an idle worker. */
+/**
+ * Workers on both stores: how soon an enqueued run starts, runs and recorded calls per second, takeovers, and the load of an
+ * idle worker. The targets are the goals of the design.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { createRuntime, createWorker, createWorkflows } from "toolwright";
+import { createRuntime, createWorker, createWorkflows, defineTool } from "toolwright";
 import { jsx } from "toolwright/jsx-runtime";
 import { z } from "zod";
 import type { Row } from "./bench.ts";
 import { withPostgres } from "./postgres-server.ts";
+import { takeoverRows } from "./worker-takeover.ts";
 
 const PICK_UPS = 40;
 const FEW = Number(process.env["BENCH_FEW"] ?? 1_000);
 const MANY = Number(process.env["BENCH_MANY"] ?? 10_000);
 const IDLE_MS = 20_000;
+const CALLING_RUNS = 4;
+const CALLS_PER_RUN = 1_000;
 
 const { Workflow, Task, workflow, outputs } = createWorkflows({ output: z.object({ n: z.number() }) });
 const tiny = workflow(() =>
@@ -61,6 +67,34 @@ async function workOff(store: string, runs: number): Promise<number> {
   return (performance.now() - from) / runs;
 }
 
+const count = defineTool({
+  name: "count",
+  schema: z.object({ n: z.number() }),
+  sideEffect: true,
+  idempotent: false,
+  execute: ({ n }, ctx) => ({ n, key: ctx.idempotencyKey }),
+});
+
+/** Microseconds per recorded call: programs of a worker make many at once. */
+async function recordedCalls(store: string): Promise<number> {
+  await using runtime = createRuntime({ store });
+  await using worker = createWorker({
+    runtime,
+    programs: {
+      calls: ({ runId, signal }) =>
+        runtime.run({ runId, signal }, () =>
+          Promise.all(Array.from({ length: CALLS_PER_RUN }, (_, n) => count.call({ n }))),
+        ),
+    },
+    concurrency: CALLING_RUNS,
+  });
+  await worker.start();
+  const from = performance.now();
+  for (let run = 0; run < CALLING_RUNS; run += 1) await runtime.enqueue("calls", { runId: `calls ${run}` });
+  await worker.idle();
+  return (1_000 * (performance.now() - from)) / (CALLING_RUNS * CALLS_PER_RUN);
+}
+
 /** Statements per second of a worker that has nothing to do, as the server counts them. */
 async function idleQueries(address: string): Promise<number> {
   const client = new Client({ connectionString: address });
@@ -91,6 +125,8 @@ async function rowsFor(name: string, store: string, pickUpTarget: number): Promi
     { what: `${name}: pick-up, median`, value: await pickUp(store), unit: "ms", target: pickUpTarget },
     { what: `${name}: one run of ${FEW} in the queue`, value: few, unit: "ms", target: 1_000 / 300 },
     { what: `${name}: one run of ${MANY}`, value: many, unit: "ms", ratio: many / few, target: 1.5 },
+    { what: `${name}: one recorded call`, value: await recordedCalls(store), unit: "µs", target: 250 },
+    ...(await takeoverRows(name, store)),
   ];
 }
 

@@ -11,9 +11,11 @@ export type { AnyTool, Tool, ToolCallOptions } from "./tool/tool.ts";
 export type {
   CacheOptions,
   CliOptions,
+  ConcurrencyOptions,
   DefineToolOptions,
   OnUnknown,
   ParsedPositional,
+  RateOptions,
   Reconciled,
   RedactOptions,
   RetryOptions,
@@ -162,5 +164,5 @@ export { runWorkflow } from "./workflow/run-workflow.ts";
 export { createWorker } from "./worker/create-worker.ts";
 export type { Worker } from "./worker/create-worker.ts";
 export type { Program, ProgramJob, WorkerOptions, WorkerWorkflowSource } from "./worker/options.ts";
-export type { WorkerStatus } from "./worker/running-worker.ts";
+export type { WorkerStatus } from "./worker/worker-status.ts";
 export type { RunWorkflowOptions, WorkflowResult } from "./workflow/run-workflow.ts";

@@ -52,8 +52,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   }
   await addTools(program, wantsJson(argv));
   if (process.exitCode !== undefined) return;
-  // Commander prints the general help for `help <unknown>`. Report an error instead.
-  if (argv[2] === "help" && !namesOf(program).includes(word))
+  // Commander prints the general help for `help <unknown>` and `<unknown> --help`. Report an error instead.
+  if (asksForHelp(argv) && word !== TOOL_WORD && !namesOf(program).includes(word))
     program.error(`unknown command ${toTerminalName(word)}`, { code: "commander.unknownCommand" });
   await program.parseAsync(withoutToolWord(program, argv));
   exitWhenWritten();
@@ -67,6 +67,10 @@ function unknownWord(program: Command, argv: readonly string[]): string | undefi
   const [first = "-", second = "-"] = argv.slice(2);
   const word = first === "help" ? second : first;
   return word.startsWith("-") || namesOf(program).includes(word) ? undefined : word;
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  return argv[2] === "help" || argv.includes("--help") || argv.includes("-h");
 }
 
 function namesOf(program: Command): string[] {
@@ -131,7 +135,8 @@ export function createProgram(argv: readonly string[]): Command {
       )}
 
 Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
-approval, a time or a signal. Tools of toolwright.config.ts are commands too.`,
+approval, a time or a signal. Tools of toolwright.config.ts are commands too,
+with exit codes of their own (2 for a usage error).`,
     );
   for (const add of [
     addUpCommand,

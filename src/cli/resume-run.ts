@@ -3,11 +3,16 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Approval } from "../invoke/approval.ts";
 import { CliError, ownedElsewhere } from "./cli-error.ts";
-import { nextCommand } from "./command-name.ts";
+import { EXIT } from "./command.ts";
+import { nextCommand, syntaxFor } from "./command-name.ts";
 import { findWorkflowFile } from "./load-workflow.ts";
-import { withRun } from "./open.ts";
+import { withAnyRun, withRun } from "./open.ts";
+import { requireRun } from "../operate/describe-run.ts";
+import { findRun } from "../operate/find-run.ts";
 import { describeOwner, readLivingOwner } from "../operate/run-owner.ts";
 import { isOver } from "../operate/run-status.ts";
+import { type ResumeAnswer, requestResume } from "../operate/steer-run.ts";
+import { toTerminalName } from "../terminal/terminal-text.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { runFile } from "./run-file.ts";
 import { assertCanAsk, type RunOptions, toRunOptions } from "./run-options.ts";
@@ -30,6 +35,12 @@ export async function resumeRun(
       `List the runs: ${nextCommand(options.store, "ps")}`,
     );
   assertCanAsk(options);
+  const handedOver = options.file === undefined ? await handOver(options.store, runId) : undefined;
+  if (handedOver !== undefined) {
+    screen.printJson(handedOver);
+    screen.print(`Run ${toTerminalName(runId)}: ${handedOver.message}`);
+    return EXIT.waiting;
+  }
   return runFile(screen, {
     store: options.store,
     file: await fileToResume(screen, runId, options),
@@ -40,6 +51,23 @@ export async function resumeRun(
     wait: options.wait,
     decision,
     run: toRunOptions(options),
+  });
+}
+
+/**
+ * A run without a file on this machine cannot be resumed here: an agent, a program, or a workflow that was enqueued by name. A
+ * worker that knows it takes it. `undefined` if it is resumed here, or by no worker.
+ */
+async function handOver(store: string, runId: string): Promise<ResumeAnswer | undefined> {
+  return withAnyRun(store, runId, async (opened) => {
+    const found = await findRun(opened, runId);
+    const file = found.kind === "workflow" ? found.run.file : null;
+    if (file !== null && existsSync(file)) return undefined;
+    const { summary } = await requireRun(opened, runId);
+    if (isOver(summary.status) && found.kind !== "workflow") return undefined;
+    if (summary.status === "finished") return undefined;
+    const answer = await requestResume(opened, runId, syntaxFor(store));
+    return answer.by === "worker" ? answer : undefined;
   });
 }
 

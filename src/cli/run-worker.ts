@@ -1,7 +1,7 @@
 /** Runs a worker until a signal arrives, or with --once until nothing is ready. */
 import { createServer, type Server } from "node:http";
-import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { listen } from "../definition/listen.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
@@ -89,9 +89,11 @@ async function answerHealth(
     const isKnown = request.url === "/healthz" || request.url === "/readyz";
     const code = !isKnown ? 404 : request.url === "/readyz" && !isReady ? 503 : 200;
     response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
-    response.end(JSON.stringify(isKnown ? { ...status, ready: isReady } : { error: "not found" }));
+    // The port has no token, and probes reach it over the network: no ids, names or messages.
+    const { state, concurrency, running, claimed } = status;
+    const shown = { ready: isReady, state, concurrency, running: running.length, claimed };
+    response.end(JSON.stringify(isKnown ? shown : { error: "not found" }));
   });
-  server.listen(port);
-  await once(server, "listening");
+  await listen(server, { surface: "worker --health-port", host: "::", port });
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz` };
 }

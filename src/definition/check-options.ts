@@ -5,12 +5,14 @@ import {
   aFullText,
   aFunction,
   aNumber,
+  aNumberIn,
   anInteger,
   aText,
   type Check,
   describe,
   either,
   fields,
+  fieldsWith,
   listOf,
   nearestName,
   oneOf,
@@ -25,6 +27,8 @@ import type { ToolPolicies } from "./tool-options.ts";
 
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
 
+const LONGEST_RATE_MS = 31 * 86_400_000;
+
 /** Every policy option. The type makes the list complete. */
 export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   sideEffect: aBoolean,
@@ -36,6 +40,12 @@ export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   approvalDefaults: storable,
   approvalTtlMs: aNumber(1),
   maxExecutionsPerRun: anInteger(0),
+  concurrency: fieldsWith(["max"], { max: anInteger(1), key: aFunction }),
+  rate: fieldsWith(["max", "perMs"], {
+    max: anInteger(1),
+    perMs: aNumberIn(1, LONGEST_RATE_MS),
+    key: aFunction,
+  }),
   cache: (value, field) => {
     if (typeof value !== "boolean")
       fields({ keyFn: aFunction, ttlMs: aNumber(0), scope: oneOf("run", "global") })(value, field);

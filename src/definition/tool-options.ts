@@ -25,6 +25,21 @@ export interface RetryOptions {
     | undefined;
 }
 
+/** At most `max` calls of the tool at the same time, in all processes on the store. */
+export interface ConcurrencyOptions<Args> {
+  readonly max: number;
+  /** Calls with equal keys share a limit, such as one per customer. Default: all calls of the tool. */
+  readonly key?: ((args: Args) => string) | undefined;
+}
+
+/** At most `max` calls of the tool begin within `perMs`, in all processes on the store. */
+export interface RateOptions<Args> {
+  readonly max: number;
+  readonly perMs: number;
+  /** Calls with equal keys share a limit. Default: all calls of the tool. */
+  readonly key?: ((args: Args) => string) | undefined;
+}
+
 export interface RedactOptions {
   readonly input?: readonly string[] | undefined;
   readonly output?: readonly string[] | undefined;
@@ -74,6 +89,8 @@ export interface ToolPolicies<Args, Output, Capabilities> {
   readonly approvalDefaults?: Readonly<Record<string, unknown>> | undefined;
   readonly approvalTtlMs?: number | undefined;
   readonly maxExecutionsPerRun?: number | undefined;
+  readonly concurrency?: ConcurrencyOptions<Args> | undefined;
+  readonly rate?: RateOptions<Args> | undefined;
   readonly cache?: boolean | CacheOptions<Args> | undefined;
   readonly retry?: RetryOptions | undefined;
   /** For one try. Default: no limit of its own. */

@@ -4,7 +4,15 @@ import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
-import type { CacheOptions, CliOptions, OnUnknown, RetryOptions, ToolPolicies } from "./tool-options.ts";
+import type {
+  CacheOptions,
+  CliOptions,
+  ConcurrencyOptions,
+  OnUnknown,
+  RateOptions,
+  RetryOptions,
+  ToolPolicies,
+} from "./tool-options.ts";
 
 /** Arguments are `unknown` here: their type is certain only once the schema has parsed them. */
 type AnyPolicies = ToolPolicies<unknown, unknown, object>;
@@ -60,6 +68,8 @@ export interface ToolSpec {
   readonly retry: RetryOptions;
   readonly timeoutMs: number | undefined;
   readonly maxExecutionsPerRun: number | undefined;
+  readonly concurrency: ConcurrencyOptions<unknown> | undefined;
+  readonly rate: RateOptions<unknown> | undefined;
   readonly needsApproval: AnyPolicies["needsApproval"];
   readonly approvalPrompt: AnyPolicies["approvalPrompt"];
   readonly approvalDefaults: AnyPolicies["approvalDefaults"];
@@ -175,6 +185,8 @@ function resolve(
     retry: options.retry ?? {},
     timeoutMs: options.timeoutMs,
     maxExecutionsPerRun: options.maxExecutionsPerRun,
+    concurrency: options.concurrency,
+    rate: options.rate,
     needsApproval: options.needsApproval,
     approvalPrompt: options.approvalPrompt,
     approvalDefaults: options.approvalDefaults,

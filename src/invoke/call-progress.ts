@@ -59,6 +59,15 @@ export class Progress {
   /** The call probes whether a failing tool works again. */
   isProbe: boolean = false;
 
+  // Written by `tool-limits`.
+
+  /** The limit under which the call holds a place while it runs. Computed once, since `key` is code of the author. */
+  placeName: string | undefined = undefined;
+  /** The limit that counts when the call begins. */
+  rateName: string | undefined = undefined;
+  /** Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Written by its wait. */
+  mustShare: boolean = false;
+
   // Written by `begin`.
 
   begun: boolean = false;

@@ -11,6 +11,7 @@ import type { Call } from "./call.ts";
 import { WaitGraph } from "./wait-graph.ts";
 import type { Host } from "./host.ts";
 import type { Policy } from "./policy.ts";
+import { PlaceQueues } from "./place-queues.ts";
 import { RunBudgets } from "./run-budgets.ts";
 import { Scope } from "./scope.ts";
 import { FailedWrites } from "./failed-writes.ts";
@@ -96,6 +97,7 @@ const detachedHost: Host = {
   waitGraph: new WaitGraph(),
   leaders: new Map(),
   budgets: new RunBudgets(() => performance.now()),
+  places: new PlaceQueues(),
   cutOff: new Set(),
   failedWrites: new FailedWrites(noStore),
   keyReaders: new Set(),

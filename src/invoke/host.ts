@@ -7,6 +7,7 @@ import type { MeasuringClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { WaitGraph } from "./wait-graph.ts";
 import type { RuntimeEvent } from "./events.ts";
+import type { PlaceQueues } from "./place-queues.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
 import type { RunRelease } from "./run-release.ts";
@@ -63,6 +64,8 @@ export interface Host {
   /** Pure calls whose result equal calls wait for, by cache key. */
   readonly leaders: Map<string, Leader>;
   readonly budgets: RunBudgets;
+  /** Calls that wait under a limit of their tool across processes. */
+  readonly places: PlaceQueues;
   /** Interrupted tries that have not settled. */
   readonly cutOff: Set<Promise<void>>;
   /** Writes that could not be committed, and are retried until the store answers. */

@@ -13,6 +13,7 @@ import { limit } from "./policies/limit.ts";
 import { capacity } from "./policies/capacity.ts";
 import { retry } from "./policies/retry.ts";
 import { timeout } from "./policies/timeout.ts";
+import { toolLimits } from "./policies/tool-limits.ts";
 import { validate } from "./policies/validate.ts";
 import { compose, type Policy } from "./policy.ts";
 
@@ -22,9 +23,10 @@ const pipeline: readonly Policy[] = [
   claim, // one effect per business key in the whole store
   limit, // limits of the run and of the tool
   approve, // risky calls wait for approval
-  capacity, // waits for a slot, a budget or the breaker
+  capacity, // waits for a slot, a budget, the breaker or a place
   cache, // equal pure calls share one result
   breaker, // refuses calls of a tool that keeps failing
+  toolLimits, // limits of the tool across processes
   begin, // commits the intent, and everything that the call spends
   retry,
   timeout, // limits each try

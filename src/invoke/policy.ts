@@ -1,5 +1,6 @@
 /** A stage of the pipeline. It returns a result itself, or calls the next stage and handles the result of that. */
 import type { ToolwrightError } from "../errors.ts";
+import type { Reservation } from "../store/tables/usage.ts";
 import { abortError } from "./abort-error.ts";
 import type { Call } from "./call.ts";
 import type { Result } from "./outcome.ts";
@@ -36,7 +37,15 @@ export type WaitReason =
   | { readonly what: "slot"; readonly max: number }
   /** `holders`: the keys of the calls that hold the budget. */
   | { readonly what: "budget"; readonly holders: readonly string[] }
-  | { readonly what: "breaker" };
+  | { readonly what: "breaker" }
+  /** `holders`: the calls that hold the places of the limit, as far as they are known. */
+  | {
+      readonly what: "place";
+      readonly name: string;
+      readonly max: number;
+      readonly holders: readonly Reservation[];
+    }
+  | { readonly what: "rate"; readonly name: string; readonly waitMs: number };
 
 /** Thrown by a guard: calls in flight hold the capacity that this one needs, or may be about to open the breaker. */
 export class MustWait extends Error {

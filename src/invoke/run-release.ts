@@ -5,8 +5,8 @@
  */
 export class RunRelease {
   readonly #over = new AbortController();
+  readonly #requested = new AbortController();
   readonly #held = new Set<object>();
-  #isRequested = false;
   #inFlight = 0;
   #tasks = 0;
 
@@ -16,18 +16,23 @@ export class RunRelease {
   }
 
   get isRequested(): boolean {
-    return this.#isRequested;
+    return this.#requested.signal.aborted;
+  }
+
+  /** Aborted as soon as the run is to be given back: a call that waits must not begin any more. */
+  get requested(): AbortSignal {
+    return this.#requested.signal;
   }
 
   /** Gives the run back between two calls. */
   request(): void {
-    this.#isRequested = true;
+    this.#requested.abort();
     this.#check();
   }
 
   /** Gives the run back at once: its time is up, or it may belong to another worker already. */
   now(reason: Error): void {
-    this.#isRequested = true;
+    this.#requested.abort();
     this.#over.abort(reason);
   }
 
@@ -58,8 +63,7 @@ export class RunRelease {
   }
 
   #check(): void {
-    if (!this.#isRequested || this.#inFlight > 0 || this.#held.size < this.#tasks || this.#tasks === 0)
-      return;
+    if (!this.isRequested || this.#inFlight > 0 || this.#held.size < this.#tasks || this.#tasks === 0) return;
     this.#over.abort(new Released());
   }
 }

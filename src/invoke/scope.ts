@@ -271,7 +271,7 @@ export class Scope {
     const loaded = await host.store.transaction(function* () {
       const now = host.clock.now();
       const row = taken ?? (yield* ensureScope(identity, attempt, now, run));
-      if (isBare && row.isOfNewRun !== true) yield* reopenRun(identity.runId, host.ownerId, now);
+      if (isBare && row.isOfNewRun !== true) yield* reopenRun(identity.runId, host.ownerId, null, now);
       const seq = yield* highestSeqOfTask(identity, attempt);
       return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq };
     }, "normal");

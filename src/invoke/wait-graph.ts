@@ -1,12 +1,12 @@
 /**
  * The calls of this runtime that are in flight, and which of them wait for which. A call holds resources while it runs (a
- * slot, a budget, a shared result, a business key), and calls inside it wait for resources of other calls. If waits would
+ * slot, a budget, a place, a shared result, a business key), and calls inside it wait for resources of other calls. If waits would
  * form a cycle, one of them gives way, so that there is no deadlock.
  */
 import { type Call, callsAround } from "./call.ts";
 
 /** In the order in which they give way, the cheapest first. `call` never does: that would repeat an effect. */
-const KINDS = ["result", "slot", "budget", "call"] as const;
+const KINDS = ["result", "slot", "budget", "place", "call"] as const;
 
 export interface Wait {
   readonly kind: (typeof KINDS)[number];

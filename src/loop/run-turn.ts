@@ -40,6 +40,8 @@ export interface TurnOptions<T> {
   readonly hasOwnBudget?: boolean | undefined;
   /** Shown in lists of runs. */
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   readonly limits?: Limits | undefined;
@@ -102,6 +104,7 @@ export async function runTurn<T>(
   return runtime.run(task, runInScope, {
     budgetId: chosen.budgetId ?? runId,
     name: options.name,
+    input: options.input,
     failureOf: options.failureOf,
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Retention. Active runs and runs that wait for approval are never changed. Old runs are deleted one by one, each in its own
+ * Retention. Active runs, and runs that wait for approval or for a worker, are never changed. Old runs are deleted one by one, each in its own
  * transaction, which checks again before it deletes.
  */
 import { setImmediate } from "node:timers/promises";
@@ -17,6 +17,7 @@ import {
   type RunAge,
 } from "../store/tables/retention.ts";
 import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
+import { deleteUnusedLimits } from "../store/tables/tool-limits.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "./process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
@@ -56,6 +57,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   await setImmediate();
   const now = host.clock.now();
   const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
+  await sweep.commit(deleteUnusedLimits);
   return {
     deletedRuns: deletedRuns.size,
     deletedCalls,
@@ -176,7 +178,7 @@ class Sweep {
     // SQLite answers within the same turn of the event loop, so this lets timers such as heartbeats run in between.
     await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
-      age !== undefined && age.lastActiveMs < before && mayChange(age);
+      age !== undefined && age.lastActiveMs < before && !age.isQueued && mayChange(age);
     const seen = await store.read(() => readRunAge(runId));
     if (!isDue(seen)) return undefined;
     for (const ownerId of seen.ownerIds) if (await isOwnerAlive(ownerId)) return undefined;

@@ -5,6 +5,7 @@ import { Scope } from "../invoke/scope.ts";
 import { settleRun } from "../store/tables/runs.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { encode } from "../util/encode.ts";
 import { KeyedQueue } from "../util/keyed-queue.ts";
 import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
@@ -32,6 +33,8 @@ export interface OpenOptions {
   /** Default: `program`. */
   readonly kind?: RunKind | undefined;
   readonly name?: string | undefined;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** Calls pass the turn of the chat that they belong to. */
   readonly hasTurns?: boolean | undefined;
 }
@@ -50,16 +53,17 @@ export class OpenScopes {
   /** Takes the scope in the store. `owned` resolves when that is committed. */
   open(
     task: RunScopeOptions,
-    { guard, kind = "program", name: runName = "", budgetId = task.runId, hasTurns }: OpenOptions = {},
+    { guard, kind = "program", name: runName = "", budgetId = task.runId, hasTurns, input }: OpenOptions = {},
   ): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
+    const inputJson = input === undefined ? undefined : encode(input);
     this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
-      const run = { kind, name: runName, labels: task.labels };
+      const run = { kind, name: runName, labels: task.labels, inputJson };
       const openAttempt = (): number | undefined => this.#open.get(name)?.attempt;
       const row = await takeScopeFor(host, identity, attempt, run, openAttempt, guard);
       this.#open.set(name, mark);

@@ -37,8 +37,10 @@ export interface RunScopeOptions extends TaskIdentity {
    */
   readonly turn?: number | undefined;
   readonly limits?: Limits | undefined;
-  /** Shown in lists of runs. Default: the task's id. */
+  /** Shown in lists of runs. A worker with a program of this name resumes the run. Default: the task's id. */
   readonly name?: string | undefined;
+  /** For the worker that resumes the run: stored until the run has finished. */
+  readonly input?: unknown;
   /** For filters of `runtime.runs`. Those of the first task of a run count. */
   readonly labels?: Labels | undefined;
   readonly signal?: AbortSignal | undefined;

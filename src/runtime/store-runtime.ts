@@ -14,6 +14,7 @@ import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import { ToolwrightError } from "../errors.ts";
+import { PlaceQueues } from "../invoke/place-queues.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -99,6 +100,7 @@ export class StoreRuntime {
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
+      places: new PlaceQueues(),
       cutOff: new Set(),
       failedWrites,
       keyReaders: new Set(),
@@ -168,7 +170,8 @@ export class StoreRuntime {
     const hasTurns = turn === undefined && task.turn === undefined;
     const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
     const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
-    const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns });
+    const input = turn === undefined ? task.input : turn.input;
+    const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
     await opened.owned;
     if (turn !== undefined)
       return this.#runIn(turn.budgetId, () => opened, work, {
@@ -341,6 +344,8 @@ export interface AgentTurn<T> {
   /** The id under which its budgets, cache and breakers are stored. */
   readonly budgetId: string;
   readonly name: string;
+  /** What a worker that resumes the run needs. */
+  readonly input?: unknown;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
 }

@@ -33,7 +33,8 @@ export async function takeScopeFor(
       const row = yield* ensureScope(identity, attempt, now, { ...run, ownerId });
       // Another owner was faster: check that one.
       if (row.ownerId !== holder) return undefined;
-      if (row.isOfNewRun !== true && run.kind !== "workflow") yield* reopenRun(identity.runId, ownerId, now);
+      if (row.isOfNewRun !== true && run.kind !== "workflow")
+        yield* reopenRun(identity.runId, ownerId, run.inputJson ?? null, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     }, "normal");
     if (taken !== undefined) return taken;

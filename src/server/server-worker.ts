@@ -1,4 +1,5 @@
 /** A worker in the process of the server. A store that cannot be opened yet is tried again. */
+import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { createWorker, type Worker } from "../worker/create-worker.ts";
@@ -37,7 +38,10 @@ export class ServerWorker {
         this.#worker = worker;
       });
     } catch (error) {
-      console.error(`toolwright: the worker of the server cannot start: ${toTerminalLine(messageOf(error))}`);
+      const hint = ToolwrightError.is(error) ? ` ${error.hint}` : "";
+      console.error(
+        `toolwright: the worker of the server cannot start: ${toTerminalLine(messageOf(error) + hint)}`,
+      );
       if (this.#isClosed) return;
       this.#timer = setTimeout(() => {
         this.#starting = this.#start();

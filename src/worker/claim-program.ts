@@ -1,4 +1,4 @@
-/** Claims an enqueued agent or program for this worker and runs it. */
+/** Claims an agent or a program for this worker and runs it: one that was enqueued, or one whose process has died. */
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
@@ -23,7 +23,7 @@ export interface ProgramRun {
 export async function runProgram(options: ProgramRun): Promise<"ended" | "lost"> {
   const { host, runId, release } = options;
   const stored = await host.store.read(() => readProgram(runId));
-  if (stored === undefined || stored.inputJson === null) return "lost";
+  if (stored === undefined) return "lost";
   if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
     return "lost";
   const claim = {
@@ -37,7 +37,8 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   host.claimed.set(runId, own);
   options.onClaimed();
   release.setTasks(1);
-  const ended = await settle(options, decode(stored.inputJson), () => {
+  const input = stored.inputJson === null ? undefined : decode(stored.inputJson);
+  const ended = await settle(options, input, () => {
     if (host.claimed.get(runId) === own) host.claimed.delete(runId);
   });
   const write = (): Transaction<void> =>

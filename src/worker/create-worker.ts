@@ -2,7 +2,8 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { lazyModule } from "../util/lazy.ts";
 import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
-import type { RunningWorker, WorkerStatus } from "./running-worker.ts";
+import type { RunningWorker } from "./running-worker.ts";
+import type { WorkerStatus } from "./worker-status.ts";
 
 const running = lazyModule(() => import("./running-worker.ts"));
 

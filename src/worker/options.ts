@@ -31,6 +31,7 @@ export interface WorkerWorkflowSource {
 /** What a program or a function of an agent receives. */
 export interface ProgramJob {
   readonly runId: string;
+  /** As it was enqueued, or passed to `runtime.run`. `undefined` for a run that another process started without one. */
   readonly input: unknown;
   /** Aborted when the worker gives the run back, or has lost it. */
   readonly signal: AbortSignal;

@@ -3,7 +3,9 @@ import { resolve } from "node:path";
 import type { SmartAgent } from "../agent/create-smart-agent.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { hostOf } from "../runtime/create-runtime.ts";
 import { listedName } from "../store/tables/runs.ts";
+import { hasTurns } from "../store/tables/turns.ts";
 import type { ReadyRun, Served } from "../store/tables/queue.ts";
 import type { WorkerWorkflow } from "../workflow/claim-for-worker.ts";
 import { shapeOf } from "../workflow/claim-run.ts";
@@ -67,8 +69,15 @@ export async function loadServed(options: WorkerOptions): Promise<ServedCode> {
       runnable: { kind: "workflow", workflow: { workflow, file, shape, start, views: new Set() } },
     });
   }
-  for (const [name, agent] of Object.entries(options.agents ?? {}))
-    entries.push({ served: { kind: "agent", name }, runnable: { kind: "agent", program: toProgram(agent) } });
+  const { agents = {} } = options;
+  for (const [name, agent] of Object.entries(agents)) {
+    const runnable = { kind: "agent", program: toProgram(agent) } as const;
+    entries.push({ served: { kind: "agent", name }, runnable });
+    // Runs that other processes started are listed under the agent's own name.
+    const { name: own } = agent;
+    if (typeof agent !== "function" && own !== undefined && !Object.hasOwn(agents, own))
+      entries.push({ served: { kind: "agent", name: own }, runnable });
+  }
   for (const [name, program] of Object.entries(options.programs ?? {}))
     entries.push({ served: { kind: "program", name }, runnable: { kind: "program", program } });
   return new ServedCode(entries);
@@ -94,10 +103,14 @@ async function load(name: string, source: WorkerWorkflowSource): Promise<WorkerW
   );
 }
 
-/** An agent is invoked with the enqueued input under the id of the run: the same input is the same turn. */
+/** An agent is invoked with the enqueued input under the id of the run. Once it has a turn, its last turn continues. */
 function toProgram(agent: SmartAgent | Program): Program {
   if (typeof agent === "function") return agent;
-  return ({ runId, input, signal }) => agent.invoke({ ...toInput(input), runId }, { signal });
+  return async ({ runId, input, signal, runtime }) => {
+    const { store } = await hostOf(runtime);
+    const isStarted = input === undefined || (await store.read(() => hasTurns(runId)));
+    return agent.invoke(isStarted ? { runId } : { ...toInput(input), runId }, { signal });
+  };
 }
 
 /** A text is a message of the user. */

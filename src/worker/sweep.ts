@@ -12,6 +12,7 @@ import {
   listOwnersAtWork,
   readyRunsOf,
   readyRunsWithoutOwner,
+  type TakeoverStatements,
 } from "../store/tables/takeovers.ts";
 
 export interface Sweep {
@@ -23,14 +24,14 @@ export interface Sweep {
   readonly neighbours: readonly ProcessIdentity[];
 }
 
-export async function sweep(host: Host): Promise<Sweep> {
+export async function sweep(host: Host, statements: TakeoverStatements): Promise<Sweep> {
   const { owners, dueInMs } = await host.store.read(function* () {
-    return { owners: yield* listOwnersAtWork(), dueInMs: yield* readNextDue() };
+    return { owners: yield* listOwnersAtWork(statements), dueInMs: yield* readNextDue() };
   });
   let found = false;
   const others = owners.filter(({ id }) => id !== host.ownerId);
   const dead = others.filter((owner) => !isOwnerLive(owner));
-  for (const owner of dead) found = (await takeFrom(host, owner)) > 0 || found;
+  for (const owner of dead) found = (await takeFrom(host, statements, owner)) > 0 || found;
   if (dueInMs !== null && dueInMs <= 0)
     found = (await host.store.transaction(promoteDue, "normal")) > 0 || found;
   const living = others.filter((owner) => !dead.includes(owner));
@@ -44,18 +45,22 @@ export async function sweep(host: Host): Promise<Sweep> {
   };
 }
 
-function takeFrom(host: Host, { id, host: where, pid, processStart }: OwnerRow): Promise<number> {
+function takeFrom(
+  host: Host,
+  statements: TakeoverStatements,
+  { id, host: where, pid, processStart }: OwnerRow,
+): Promise<number> {
   const isGone = isProcessAlive({ host: where, pid, processStart }) === false;
   return host.store.transaction(function* () {
     // Other workers need not find that out again.
     if (isGone) yield* declareDead(id);
-    return yield* readyRunsOf(id);
+    return yield* readyRunsOf(statements, id);
   }, "normal");
 }
 
 /** Once at the start: retention may have deleted the rows of owners that died long ago. */
-export async function sweepOrphans(host: Host): Promise<void> {
-  await host.store.transaction(readyRunsWithoutOwner, "normal");
+export async function sweepOrphans(host: Host, statements: TakeoverStatements): Promise<void> {
+  await host.store.transaction(() => readyRunsWithoutOwner(statements), "normal");
 }
 
 export function isAnyGone(neighbours: readonly ProcessIdentity[]): boolean {

@@ -9,10 +9,11 @@ import { describe, expect, test } from "vitest";
 import { createCrashProgram } from "../../src/testing/index.ts";
 import { Random } from "../random.ts";
 import { openShop } from "../crash/shop.ts";
+import { amount } from "../amount.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import type { ResearchInput } from "./programs/research-agent.ts";
 
-const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 12);
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? amount(6, 12));
 const KILLS_PER_RUN = 6;
 const LONGEST_MS = 420;
 const REPORTS = 6;

@@ -13,12 +13,13 @@ import {
   type ScriptedAnthropic,
 } from "../../src/testing/index.ts";
 import { openShop } from "../crash/shop.ts";
+import { amount } from "../amount.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { rowsOf } from "../workflow/harness.ts";
 import type { OrdersLoopInput } from "./programs/orders-loop.ts";
 import { Random } from "../random.ts";
 
-const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 20);
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? amount(8, 20));
 const KILLS_PER_RUN = 7;
 const LONGEST_MS = 260;
 

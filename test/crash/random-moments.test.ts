@@ -3,11 +3,12 @@
  * longer runs.
  */
 import { describe, expect, test } from "vitest";
+import { amount } from "../amount.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { createOrdersScenario } from "./orders-scenario.ts";
 import { TOOL_KINDS } from "./programs/shop-tools.ts";
 
-const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 40);
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? amount(16, 40));
 const KILLS_PER_SCENARIO = 5;
 const LONGEST_MS = 120;
 

@@ -4,10 +4,11 @@
  */
 import { test } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
+import { amount } from "../amount.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { runRound } from "./round.ts";
 
-const ROUNDS = { SQLite: 200, PostgreSQL: 60 } as const;
+const ROUNDS = { SQLite: amount(60, 200), PostgreSQL: amount(24, 60) } as const;
 /** A round waits most of its time. On PostgreSQL, each opens dozens of connections. */
 const AT_ONCE = { SQLite: 4, PostgreSQL: 2 } as const;
 

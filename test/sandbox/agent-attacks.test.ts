@@ -5,14 +5,14 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createAttackPlace, USERS, type AttackPlace } from "./attack-harness.ts";
+import { attackers, createAttackPlace, type AttackPlace } from "./attack-harness.ts";
 import { requireBubblewrap } from "./process-harness.ts";
 
 beforeAll(requireBubblewrap);
 
 const SLOW = { timeout: 120_000 };
 
-describe.each(USERS)("as %s", (user) => {
+describe.each(attackers(0))("as %s", (user) => {
   let place: AttackPlace;
   beforeEach(() => {
     place = createAttackPlace(user);

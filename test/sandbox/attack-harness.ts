@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
+import { IS_EXHAUSTIVE } from "../amount.ts";
 import { compileCacheOf, OTHER_USER } from "../compile-cache.ts";
 import { publicNode } from "../public-root.ts";
 import { endSharedAgents, requestFromShared, startAttackAgent } from "./attack-agent.ts";
@@ -23,18 +24,24 @@ const isRoot = process.getuid?.() === 0;
 export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
 export type User = (typeof USERS)[number];
 
+/** @param turn determines which user attacks where not all do: every case in the first tier, one of them in each other tier */
+export function attackers(turn: number): readonly User[] {
+  return isFirstTier || IS_EXHAUSTIVE ? USERS : [USERS[(turn + 1) % USERS.length] ?? USERS[0]];
+}
+
+let isFirstTier = true;
 let programs = "/usr/local/bin:/usr/bin:/bin";
 let startedBy: readonly string[] = [];
 let isolation: "require" | "auto" = "require";
 
 /** Sets the PATH of later agents. The programs that are missing there determine their tier. */
 export function attackWith(path: string): void {
-  programs = path;
+  [programs, isFirstTier] = [path, false];
 }
 
 /** Sets the command that starts later agents. Each takes the best tier that is available then. */
 export function attackUnder(words: readonly string[]): void {
-  [startedBy, isolation] = [words, "auto"];
+  [startedBy, isolation, isFirstTier] = [words, "auto", false];
 }
 
 /** Whether agents run in a tier with fewer features than namespaces. */

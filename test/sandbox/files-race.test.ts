@@ -21,8 +21,9 @@ import { ToolwrightError } from "../../src/errors.ts";
 import { editTextFile } from "../../src/sandbox/files/edit-text-file.ts";
 import { readTextFile } from "../../src/sandbox/files/read-text-file.ts";
 import { writeTextFile } from "../../src/sandbox/files/write-text-file.ts";
+import { amount } from "../amount.ts";
 
-const TRIES = Number(process.env["FILE_RACE_TRIES"] ?? 2000);
+const TRIES = Number(process.env["FILE_RACE_TRIES"] ?? amount(1000, 2000));
 const LONGEST_MS = 60_000;
 const maxBytes = 1000;
 

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createAttackPlace, isConfinedOnly, USERS, type AttackPlace } from "./attack-harness.ts";
+import { attackers, createAttackPlace, isConfinedOnly, type AttackPlace } from "./attack-harness.ts";
 import { requireBubblewrap } from "./process-harness.ts";
 
 beforeAll(requireBubblewrap);
@@ -250,7 +250,7 @@ const GIT_WITHOUT_CHMOD = `git() {
  * Under Landlock nothing can be added next to a `.git`, so new repositories are made one folder below, by a program that
  * the user has made executable. All cases share one agent, each in a repository of its own.
  */
-describe.runIf(isConfinedOnly()).each(USERS)("in one root, as %s", (user) => {
+describe.runIf(isConfinedOnly()).each(attackers(1))("in one root, as %s", (user) => {
   let place: AttackPlace;
   const folders = CASES.map(([, prepare], index) => [
     `case${index}`,
@@ -284,7 +284,7 @@ describe.runIf(isConfinedOnly()).each(USERS)("in one root, as %s", (user) => {
   });
 });
 
-describe.runIf(!isConfinedOnly()).each(USERS)("as %s", (user) => {
+describe.runIf(!isConfinedOnly()).each(attackers(1))("as %s", (user) => {
   let place: AttackPlace;
   beforeEach(() => {
     place = createAttackPlace(user);

@@ -20,6 +20,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(sent.body).toMatchObject({
       duplicate: false,
       awaited: true,
+      message: expect.stringMatching(/No worker is running\..*run the command/),
       command: expect.stringContaining("resume r"),
     });
     expect((await send("r", { name: "go", payload: { n: 1 }, key: "k" })).body).toMatchObject({

@@ -16,10 +16,15 @@ export interface WorkerProcess {
   signal(name: NodeJS.Signals): void;
 }
 
-export async function startProcess(input: WorkerProcessInput): Promise<WorkerProcess> {
+export function startProcess(input: WorkerProcessInput): Promise<WorkerProcess> {
+  return startProgram("worker-process.ts", input);
+}
+
+/** A program of this folder that takes one argument, in JSON, and prints "started". */
+export async function startProgram(program: string, input: object): Promise<WorkerProcess> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, "programs/worker-process.ts"), JSON.stringify(input)],
+    [join(import.meta.dirname, "programs", program), JSON.stringify(input)],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = once(child, "exit").then(([code]) => code as number | null);

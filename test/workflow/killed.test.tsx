@@ -3,6 +3,7 @@
  * TOOLWRIGHT_CRASH_SEED determines the moments; TOOLWRIGHT_CRASH_RUNS sets the number of kills per store.
  */
 import { describe, expect, test } from "vitest";
+import { amount } from "../amount.ts";
 import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";
 import {
   createOrdersScenario,
@@ -13,7 +14,7 @@ import {
 import { createRandom } from "../random.ts";
 
 const SEED = Number(process.env["TOOLWRIGHT_CRASH_SEED"] ?? 1);
-const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? 30);
+const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? amount(12, 30));
 const KILLS_PER_RUN = 6;
 const LONGEST_MS = 250;
 /** A run has some 200; the first of each start open the store and claim the run. */

@@ -73,6 +73,11 @@ export interface AgentLoopOptions<Client extends AnthropicClient = AnthropicClie
   readonly runtime?: Runtime | undefined;
   /** Default: a new run. */
   readonly runId?: string | undefined;
+  /**
+   * Shown in lists of runs. A worker that knows an agent of this name resumes the run; its function receives
+   * `input: { messages }`, which is stored until the run has finished.
+   */
+  readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: AgentLoopEvent<Client>) => void) | undefined;
   /** Whether responses are streamed. Default `false`. */

@@ -69,6 +69,7 @@ const loopTable = (surface: string): OptionTable =>
       maxTurns: anInteger(1),
       runtime: aRuntime,
       runId: aRunId,
+      name: aFullText,
       signal: aSignal,
       onEvent: aFunction,
       stream: aBoolean,

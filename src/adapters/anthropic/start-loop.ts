@@ -108,7 +108,9 @@ async function runOwn(
       {
         runId,
         kind,
-        name: kind,
+        name: options.name ?? kind,
+        // Only for workers, which know the loop by its name.
+        ...(options.name === undefined ? {} : { input: { messages } }),
         failureOf: ({ status, reason, error }) =>
           status === "failed" ? (error instanceof Error ? error : failed(reason)) : undefined,
         inputHash,

@@ -9,7 +9,7 @@ export function addResumeCommand(program: Command): void {
     .command("resume")
     .summary("resume a run where it stopped")
     .description(
-      "Resumes a run that was interrupted, stopped, waiting or failed. Its file, input and options are stored; finished tasks and calls do not run again.",
+      "Resumes a run that was interrupted, stopped, waiting or failed. Its file, input and options are stored; finished tasks and calls do not run again. A run without a file on this machine is handed to a worker that knows it.",
     )
     .argument("<run-id>", "the id of the run")
     .option("--file <file>", "the workflow file, if it has moved")

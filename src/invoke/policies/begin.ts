@@ -20,7 +20,8 @@ export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
   if (call.signal?.aborted === true) return aborted(call);
   const { host, spec } = call;
-  if (host.claimed.size > 0 && call.caller === undefined && !(await mayBegin(call))) return aborted(call);
+  const leave = host.claimed.size > 0 && call.caller === undefined ? await enterRun(call) : stay;
+  if (leave === undefined) return aborted(call);
   if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
@@ -33,15 +34,22 @@ export const begin: Policy = async (call, next) => {
     await host.store.transaction(work, commitLevel(host, isUnrepeatable(spec)));
   } catch (error) {
     if (error instanceof Refused) return error.result;
-    if (error instanceof MustWait) throw error;
+    if (error instanceof MustWait) {
+      // It is not in flight: a worker that drains does not wait for it.
+      leave();
+      throw error;
+    }
     // The commit may have succeeded although it reported an error. Nothing was run.
     if (isStoreFailure(error)) leaveUnrun(call);
     throw withoutEffect(error);
   }
   call.begun = true;
+  host.places.leave(call);
   emit(call, { type: "call-started", seq: call.seq });
   return next(call);
 };
+
+const stay = (): void => undefined;
 
 /** Files are on this host, so workers elsewhere must not take the run. Stored before the first of its tools touches one. */
 async function bindToHost({ host, scope }: Call): Promise<void> {
@@ -51,16 +59,22 @@ async function bindToHost({ host, scope }: Call): Promise<void> {
   host.boundHere.add(runId);
 }
 
-/** `false` once a worker has given the run back: the call begins elsewhere. */
-async function mayBegin({ host, scope, cleanups }: Call): Promise<boolean> {
+/** `undefined` once a worker has given the run back: the call begins elsewhere. Else a function that ends the call's part. */
+async function enterRun({ host, scope, cleanups }: Call): Promise<(() => void) | undefined> {
   const release = host.claimed.get(scope.root.identity.runId)?.release;
-  if (release === undefined) return true;
+  if (release === undefined) return stay;
   if (release.isRequested) {
     await release.hold(scope.root);
-    return false;
+    return undefined;
   }
-  cleanups.push(release.enter());
-  return true;
+  const leave = release.enter();
+  let hasLeft = false;
+  const leaveOnce = (): void => {
+    if (!hasLeft) leave();
+    hasLeft = true;
+  };
+  cleanups.push(leaveOnce);
+  return leaveOnce;
 }
 
 /** Only here it is certain that nothing was run, whether or not the intent was committed. */

@@ -1,25 +1,34 @@
 /**
- * Waits until there is capacity for the call: a slot under `maxParallelTools`, a budget that other calls have reserved, or a
- * breaker that calls in flight may open. Comes before the cache, so that no call waits for the result of a waiting call.
+ * Waits until there is capacity for the call: a slot under `maxParallelTools`, a budget that other calls have reserved, a
+ * breaker that calls in flight may open, or a place under a limit of its tool across processes. Comes before the cache, so that no call waits for the result of a waiting call.
  */
-import { type Holder, holdersOfReservations, releaseReservationsOf } from "../../store/tables/usage.ts";
+import { holdersOfReservations, releaseReservationsOf } from "../../store/tables/usage.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { type Call, callsAround } from "../call.ts";
+import { isInFlight } from "../in-flight-holders.ts";
 import type { Wait } from "../wait-graph.ts";
 import type { Host } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, type Next } from "../policy.ts";
 import { wallLeft } from "./timeout.ts";
+import { waitForPlace, waitForRate } from "./wait-for-place.ts";
 
 /** About a second. Counted and not timed: if this process is stopped, so are the calls that it waits for. */
 const MOST_WAITS_INSIDE = 70;
 const PAUSE_MS = 15;
 
-export const capacity: Policy = (call, next) =>
-  call.guards?.has("limit") === true || call.spec.retry.circuitBreakerThreshold !== undefined
-    ? waitForCapacity(call, next)
-    : next(call);
+export const capacity: Policy = (call, next) => (mayWait(call) ? waitForCapacity(call, next) : next(call));
+
+function mayWait({ guards, spec }: Call): boolean {
+  const { retry, concurrency, rate } = spec;
+  return (
+    guards?.has("limit") === true ||
+    retry.circuitBreakerThreshold !== undefined ||
+    concurrency !== undefined ||
+    rate !== undefined
+  );
+}
 
 async function waitForCapacity(call: Call, next: Next): Promise<Result> {
   for (;;) {
@@ -42,6 +51,10 @@ async function waitFor(call: Call, { reason }: MustWait): Promise<void> {
     case "breaker":
       call.breakerWaits += 1;
       return waitForReservations(call);
+    case "place":
+      return waitForPlace(call, reason);
+    case "rate":
+      return waitForRate(call, reason);
   }
 }
 
@@ -105,12 +118,4 @@ async function dropAbandoned(host: Host): Promise<void> {
     if (await isInFlight(host, holder, alive)) continue;
     await host.store.transaction(() => releaseReservationsOf(holder.callKey, holder.ownerId), "normal");
   }
-}
-
-async function isInFlight(host: Host, holder: Holder, alive: Map<string, boolean>): Promise<boolean> {
-  const { ownerId, callKey } = holder;
-  if (ownerId === host.ownerId) return host.waitGraph.withKey(callKey).length > 0;
-  const isAlive = alive.get(ownerId) ?? (await host.isOwnerAlive(ownerId));
-  alive.set(ownerId, isAlive);
-  return isAlive;
 }

@@ -164,9 +164,11 @@ function mustWait(call: Call, others: readonly Reservation[]): void {
   throw new MustWait({ what: "budget", holders: others.map(({ callKey }) => callKey) });
 }
 
+/** In the order of `takeBudgets`: transactions that lock the same rows in two orders deadlock on PostgreSQL. */
 function* settleBudgets(call: Call, limits: Limits, activeMs: Once, unstoredUsd: Once): Transaction<void> {
   const runId = call.scope.budgetId;
   const { spec } = call;
+  if (limits.maxWallClockMs !== undefined) yield* addUsage(runId, "maxWallClockMs", activeMs.take());
   if (limits.maxParallelTools !== undefined) yield* releaseReservation(runId, "maxParallelTools", call.key);
   if (limits.maxTotalOutputBytes !== undefined) {
     const bytes = call.outputJson === undefined ? 0 : Buffer.byteLength(call.outputJson);
@@ -179,7 +181,6 @@ function* settleBudgets(call: Call, limits: Limits, activeMs: Once, unstoredUsd:
     yield* addUsage(runId, COST, unstoredUsd.take());
     yield* addUsage(runId, `${COST}:${spec.name}`, call.costUsd);
   }
-  if (limits.maxWallClockMs !== undefined) yield* addUsage(runId, "maxWallClockMs", activeMs.take());
 }
 
 export function exceeded(call: Call, name: string, max: number): Refused {

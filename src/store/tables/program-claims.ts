@@ -1,5 +1,5 @@
-/** Claims of enqueued runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
-import { readInteger, readText, readTextOrNull } from "./columns.ts";
+/** Claims of runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
+import { readInteger, readTextOrNull } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
@@ -59,9 +59,9 @@ export function* claimProgram(
   return undefined;
 }
 
-/** Whether the claim still holds; locks it until the transaction ends. */
+/** Whether the claim still holds; locks the run, which the caller then lists as running, until the transaction ends. */
 export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
-  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {share}", runId);
+  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {update}", runId);
   return row !== undefined && readInteger(row, "claim_epoch") === epoch;
 }
 
@@ -90,10 +90,6 @@ export function* endProgram(
   if (!(yield* dropClaim(runId, epoch))) return;
   const isDecided = (yield* first(IS_DECIDED, runId)) !== undefined;
   yield* settleRun(runId, errorJson, nowMs, isDecided);
-  const row = yield* first("SELECT state FROM toolwright_runs WHERE id = ?1", runId);
-  const state = row === undefined ? "" : readText(row, "state");
-  if (state === "waiting-approval") return;
-  yield* change("UPDATE toolwright_runs SET ready_at_ms = NULL, is_due = 0 WHERE id = ?1", runId);
 }
 
 /** The worker gives the run back: another one may take it at once. */

@@ -170,7 +170,7 @@ ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
 }
 
 /** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 

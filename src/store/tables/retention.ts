@@ -60,13 +60,22 @@ export function* forgetReplayOfRun(runId: string, errorJson: string): Transactio
     runId,
     errorJson,
   );
-  return responses + approvals + tasks;
+  return responses + approvals + tasks + (yield* forgetInput(runId));
+}
+
+/** The input of an agent or a program, which only a resume needs. */
+function forgetInput(runId: string): Transaction<number> {
+  return change(
+    "UPDATE toolwright_runs SET input_json = NULL WHERE id = ?1 AND kind <> 'workflow' AND input_json IS NOT NULL",
+    runId,
+  );
 }
 
 /** The same for an abandoned loop. It can no longer resume: without its responses it might repeat effects. */
 export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
   yield* deleteResponses(runId);
   yield* change(coverArguments(SCOPES), runId);
+  yield* forgetInput(runId);
   return yield* change(
     "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
     runId,
@@ -85,6 +94,8 @@ export interface RunAge {
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
   readonly waitsForApproval: boolean;
+  /** It waits for a worker, or for its time. */
+  readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
 }
 
@@ -98,7 +109,9 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     runId,
   );
   const bare = yield* first(
-    "SELECT updated_at_ms FROM toolwright_runs WHERE id = ?1 AND status = 'open' {update}",
+    `SELECT updated_at_ms, CASE WHEN state = 'queued' OR (ready_at_ms IS NOT NULL
+       AND state NOT IN ('finished', 'failed', 'cancelled')) THEN 1 ELSE 0 END AS is_queued
+     FROM toolwright_runs WHERE id = ?1 AND status = 'open' {update}`,
     runId,
   );
   if (run === undefined && bare === undefined) return undefined;
@@ -139,6 +152,7 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     openCalls: calls === undefined ? 0 : readInteger(calls, "open"),
     openTurns: turns === undefined ? 0 : readInteger(turns, "open"),
     waitsForApproval: request !== undefined,
+    isQueued: bare !== undefined && readInteger(bare, "is_queued") === 1,
     ownerIds: [...new Set(owners)].sort(),
   };
 }

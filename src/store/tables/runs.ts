@@ -51,14 +51,17 @@ export interface RunStart {
   readonly name: string;
   readonly ownerId: string | null;
   readonly labels?: Labels | undefined;
+  /** For a worker that resumes the run. */
+  readonly inputJson?: string | undefined;
 }
 
-const INSERT = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, owner_id)
-VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'running', ?5) ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, owner_id, input_json)
+VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'running', ?5, ?6) ON CONFLICT DO NOTHING`;
 
 /** Lists a run unless it is listed. Returns whether it is new. */
 export function* insertRunRow(runId: string, run: RunStart, nowMs: number): Transaction<boolean> {
-  const isNew = (yield* change(INSERT, runId, nowMs, run.kind, listedName(run.name), run.ownerId)) > 0;
+  const { kind, name, ownerId, inputJson = null } = run;
+  const isNew = (yield* change(INSERT, runId, nowMs, kind, listedName(name), ownerId, inputJson)) > 0;
   if (isNew && run.labels !== undefined) yield* insertLabels(runId, run.labels, nowMs);
   return isNew;
 }
@@ -76,15 +79,27 @@ export function* insertLabels(runId: string, labels: Labels, createdAtMs: number
   }
 }
 
-/** A scope of the run opens. Runs of workflows have a status of their own. */
-export function reopenRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
+/**
+ * A scope of the run opens. Runs of workflows have a status of their own. A run that its own program resumes waits for no
+ * worker any more.
+ * @param inputJson `null`: the one that is stored
+ */
+export function reopenRun(
+  runId: string,
+  ownerId: string,
+  inputJson: string | null,
+  nowMs: number,
+): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ?3, finished_at_ms = NULL,
-       error_json = CASE WHEN state = 'running' THEN error_json END
+       error_json = CASE WHEN state = 'running' THEN error_json END, input_json = COALESCE(?4, input_json),
+       ready_at_ms = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN ready_at_ms END,
+       is_due = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN is_due ELSE 0 END
      WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`,
     runId,
     ownerId,
     nowMs,
+    inputJson,
   );
 }
 
@@ -98,7 +113,10 @@ const SETTLE = `UPDATE toolwright_runs SET updated_at_ms = ?2, error_json = COAL
   owner_id = COALESCE(claimed_by, (SELECT MIN(s.owner_id) ${OPEN_SCOPE})),
   state = CASE WHEN ${IS_OPEN} THEN 'running' WHEN ${IS_WAITING} THEN 'waiting-approval'
     WHEN COALESCE(?3, error_json) IS NULL THEN 'finished' ELSE 'failed' END,
-  finished_at_ms = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN NULL ELSE CAST(?2 AS BIGINT) END
+  finished_at_ms = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN NULL ELSE CAST(?2 AS BIGINT) END,
+  input_json = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} OR COALESCE(?3, error_json) IS NOT NULL THEN input_json END,
+  ready_at_ms = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN ready_at_ms END,
+  is_due = CASE WHEN ${IS_OPEN} OR ${IS_WAITING} THEN is_due ELSE 0 END
 WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
 
 /**

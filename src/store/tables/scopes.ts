@@ -56,7 +56,7 @@ export function* ensureScope(
   const stored = yield* findScope(key);
   if (stored === undefined) {
     const isOfNewRun = yield* insertRunRow(key.runId, run, nowMs);
-    yield* assertNotDeleted(key.runId);
+    yield* assertNotDeleted(key.runId, isListedAgain(key, run) ? "update" : "share");
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
     // Another process may have inserted it first: read it again.
     const inserted = yield* ensureScope(key, attempt, nowMs, run);
@@ -69,6 +69,14 @@ export function* ensureScope(
     attempt,
   );
   return { ...stored, attempt };
+}
+
+/**
+ * Whether the transaction that opens the scope also lists its run as running. With a shared lock on the run, transactions that
+ * open one scope at the same moment would deadlock, and their retries too: shared locks overtake one that waits for the row.
+ */
+function isListedAgain(key: ScopeKey, run: RunStart): boolean {
+  return run.kind !== "workflow" && key.parentKey === "";
 }
 
 export function* findScope(key: ScopeKey): Transaction<ScopeRow | undefined> {

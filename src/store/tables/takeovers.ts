@@ -3,13 +3,40 @@ import { readInteger } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { type OwnerRow, toOwnerRow, OWNER_COLUMNS } from "./owners.ts";
+import { quoted, type Served } from "./queue.ts";
+import { listedName } from "./runs.ts";
 
-const LIST = `SELECT ${OWNER_COLUMNS} FROM toolwright_owners WHERE id IN
-  (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND ready_at_ms IS NULL)`;
+/** Statements about the runs that workers take over, built once per worker. */
+export interface TakeoverStatements {
+  readonly listOwners: string;
+  readonly readyOf: string;
+  readonly readyOrphans: string;
+}
+
+/**
+ * Workers take over workflows, what was enqueued, and agents and programs that this worker knows by name. A workflow that no
+ * worker knows is marked as well, so that operators read why it waits.
+ */
+export function takeoverStatements(served: readonly Served[]): TakeoverStatements {
+  const named = served
+    .filter(({ kind }) => kind !== "workflow")
+    .map(({ kind, name }) => ` OR (kind = '${kind}' AND name = ${quoted(listedName(name))})`);
+  const mayTake = `ready_at_ms IS NULL AND status = 'open' AND state = 'running'
+    AND (kind = 'workflow' OR claimed_by IS NOT NULL${named.join("")})`;
+  const mark =
+    "UPDATE toolwright_runs SET ready_at_ms = {now}, is_due = 1, sent_at_ms = NULL, parked = NULL WHERE";
+  return {
+    listOwners: `SELECT ${OWNER_COLUMNS} FROM toolwright_owners WHERE id IN
+      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND ${mayTake})`,
+    readyOf: `${mark} owner_id = ?1 AND ${mayTake}`,
+    readyOrphans: `${mark} owner_id IS NOT NULL AND ${mayTake}
+      AND NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = toolwright_runs.owner_id)`,
+  };
+}
 
 /** The owners of runs at work. */
-export function* listOwnersAtWork(): Transaction<OwnerRow[]> {
-  return (yield* all(LIST)).map(toOwnerRow);
+export function* listOwnersAtWork({ listOwners }: TakeoverStatements): Transaction<OwnerRow[]> {
+  return (yield* all(listOwners)).map(toOwnerRow);
 }
 
 /** Its process does not exist any more, so it will not renew its lease. 0 when it has ended already. */
@@ -20,17 +47,14 @@ export function declareDead(ownerId: string): Transaction<number> {
   );
 }
 
-/**
- * The runs of an owner that has died wait for a worker: workflows, and what was enqueued. Other runs are resumed by their own
- * program. @returns how many
- */
-export function readyRunsOf(ownerId: string): Transaction<number> {
-  return change(
-    `UPDATE toolwright_runs SET ready_at_ms = {now}, is_due = 1, sent_at_ms = NULL, parked = NULL
-     WHERE owner_id = ?1 AND ready_at_ms IS NULL AND status = 'open' AND state = 'running'
-       AND (kind = 'workflow' OR claimed_by IS NOT NULL)`,
-    ownerId,
-  );
+/** The runs of an owner that has died wait for a worker. @returns how many */
+export function readyRunsOf({ readyOf }: TakeoverStatements, ownerId: string): Transaction<number> {
+  return change(readyOf, ownerId);
+}
+
+/** The same for owners whose rows retention has deleted. */
+export function readyRunsWithoutOwner({ readyOrphans }: TakeoverStatements): Transaction<number> {
+  return change(readyOrphans);
 }
 
 /** What a run has done, as a number that differs after any progress. */
@@ -57,14 +81,4 @@ export function* countTakeover(runId: string): Transaction<number> {
     done,
   );
   return takeovers;
-}
-
-/** The same for owners whose rows retention has deleted. */
-export function readyRunsWithoutOwner(): Transaction<number> {
-  return change(
-    `UPDATE toolwright_runs SET ready_at_ms = {now}, is_due = 1, sent_at_ms = NULL, parked = NULL
-     WHERE owner_id IS NOT NULL AND ready_at_ms IS NULL AND status = 'open' AND state = 'running'
-       AND (kind = 'workflow' OR claimed_by IS NOT NULL)
-       AND NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = toolwright_runs.owner_id)`,
-  );
 }

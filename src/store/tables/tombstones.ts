@@ -14,12 +14,16 @@ export function* buryRun(runId: string, nowMs: number): Transaction<void> {
   );
 }
 
+const SELECT = "SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1";
+const LOCKED = { share: `${SELECT} {share}`, update: `${SELECT} {update}` };
+
 /**
  * Until the transaction ends, retention does not delete the run: it locks the same row.
+ * @param lock `update` if the transaction changes the row later: two that hold `share` would wait for each other
  * @throws TOOL_RUN_DELETED when it has
  */
-export function* assertNotDeleted(runId: string): Transaction<void> {
-  const row = yield* first("SELECT status, updated_at_ms FROM toolwright_runs WHERE id = ?1 {share}", runId);
+export function* assertNotDeleted(runId: string, lock: "share" | "update" = "share"): Transaction<void> {
+  const row = yield* first(LOCKED[lock], runId);
   if (row === undefined || readText(row, "status") !== "deleted") return;
   const deletedAtMs = readInteger(row, "updated_at_ms");
   const day = new Date(deletedAtMs).toISOString().slice(0, 10);

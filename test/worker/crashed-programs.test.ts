@@ -1,0 +1,179 @@
+/** Agents and programs that a process started by itself: if it dies, a worker that knows their name continues them. */
+import {
+  createRuntime,
+  createSmartAgent,
+  createWorker,
+  defineTool,
+  runAgentLoop,
+  type Runtime,
+} from "toolwright";
+import { createScriptedModel } from "toolwright/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { all, change } from "../../src/store/statement.ts";
+import { call as anthropicCall, serve } from "../anthropic/harness.ts";
+import { never, until } from "../semantics/harness.ts";
+import { STORE_KINDS } from "../store-kinds.ts";
+
+/** A tool whose calls never return until `revive`: those of the process that dies. The service charges once per key. */
+function createCharge() {
+  const keys: string[] = [];
+  let isDying = true;
+  const charge = defineTool({
+    name: "charge",
+    description: "Charges",
+    schema: z.object({ cents: z.number() }),
+    sideEffect: true,
+    execute: ({ cents }, ctx) => {
+      keys.push(ctx.idempotencyKey);
+      return isDying ? never<{ cents: number }>() : { cents };
+    },
+  });
+  const revive = (): void => {
+    isDying = false;
+  };
+  return { charge, keys, revive };
+}
+
+async function kill(runtime: Runtime): Promise<void> {
+  const { store, ownerId } = await hostOf(runtime);
+  await store.transaction(
+    () => change("UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id = ?1", ownerId),
+    "normal",
+  );
+}
+
+async function finished(runtime: Runtime, runId: string): Promise<boolean> {
+  const { status, why } = await runtime.describeRun(runId);
+  if (status === "failed") throw new Error(why);
+  return status === "finished";
+}
+
+describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
+  const open = async (): Promise<() => Runtime> => {
+    const store = await fresh();
+    onTestFinished(() => store[Symbol.asyncDispose]());
+    return () => {
+      const runtime = createRuntime({ store: store.address });
+      // The call that never returns would keep it open.
+      onTestFinished(() => void runtime.close());
+      return runtime;
+    };
+  };
+
+  test("a smart agent continues its turn on a worker, and repeats neither responses nor effects", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const agentOn = (runtime: Runtime) => {
+      const model = createScriptedModel([[{ toolName: "charge", input: { cents: 5 } }], "Charged."]);
+      return { model, agent: createSmartAgent({ name: "cashier", model, tools: [charge], runtime }) };
+    };
+    const dying = runtimeOn();
+    void agentOn(dying)
+      .agent.invoke({ runId: "a", messages: [{ role: "user", content: "Charge 5." }] })
+      .catch(() => undefined);
+    await until(() => keys.length === 1);
+    const runtime = runtimeOn();
+    const { agent, model } = agentOn(runtime);
+    // Under another name: the run is listed under the agent's own.
+    const worker = createWorker({ runtime, agents: { till: agent }, leaseMs: 2_000 });
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    expect(worker.status().running).toEqual([]);
+    revive();
+    await kill(dying);
+    await until(() => finished(runtime, "a"));
+    expect(new Set(keys).size).toBe(1);
+    expect(model.requests).toHaveLength(1);
+    expect((await agent.invoke({ runId: "a" })).content).toBe("Charged.");
+  });
+
+  test("a program of runtime.run gets its input, which is deleted at the end; unknown names are left alone", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const dying = runtimeOn();
+    for (const name of ["invoice", "unknown"])
+      void dying
+        .run({ runId: name, name, input: { cents: 7 } }, () => charge.call({ cents: 7 }))
+        .catch(() => undefined);
+    await until(() => keys.length === 2);
+    const runtime = runtimeOn();
+    const inputs: unknown[] = [];
+    const worker = createWorker({
+      runtime,
+      programs: {
+        invoice: ({ runId, input, signal }) => {
+          inputs.push(input);
+          return runtime.run({ runId, signal }, () => charge.call(input as { cents: number }));
+        },
+      },
+      leaseMs: 2_000,
+    });
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    const { store } = await hostOf(runtime);
+    const inputOf = (runId: string) =>
+      store.read(() => all("SELECT input_json FROM toolwright_runs WHERE id = ?1", runId));
+    expect((await inputOf("invoice"))[0]?.["input_json"]).toContain("7");
+    revive();
+    await kill(dying);
+    await until(() => finished(runtime, "invoice"));
+    expect(inputs).toEqual([{ cents: 7 }]);
+    expect((await inputOf("invoice"))[0]?.["input_json"]).toBeNull();
+    expect(await runtime.describeRun("unknown")).toMatchObject({ status: "running", interrupted: true });
+    expect(
+      await store.read(() => all("SELECT id FROM toolwright_runs WHERE ready_at_ms IS NOT NULL")),
+    ).toEqual([]);
+  });
+});
+
+test("a loop of runAgentLoop with a name gets its messages, and a worker that starts later finds it", async () => {
+  const [sqlite] = STORE_KINDS;
+  const fresh = await sqlite.fresh();
+  onTestFinished(() => fresh[Symbol.asyncDispose]());
+  const { charge, keys, revive } = createCharge();
+  const { server, client } = await serve([[anthropicCall("charge", { cents: 3 }, "c")], "Charged."]);
+  const messages = [{ role: "user" as const, content: "Charge 3." }];
+  const common = { client, model: "claude-test", tools: [charge], runId: "loop", name: "till" };
+  const dying = createRuntime({ store: fresh.address });
+  void runAgentLoop({ ...common, messages, runtime: dying }).catch(() => undefined);
+  await until(() => keys.length === 1);
+  revive();
+  await kill(dying);
+  const runtime = createRuntime({ store: fresh.address });
+  const worker = createWorker({
+    runtime,
+    agents: {
+      till: ({ input, signal }) =>
+        runAgentLoop({ ...common, ...(input as { messages: typeof messages }), runtime, signal }),
+    },
+  });
+  await worker.start();
+  await until(() => finished(runtime, "loop"));
+  expect(server.requests).toHaveLength(2);
+  expect(new Set(keys).size).toBe(1);
+  await worker.drain();
+  await runtime.close();
+});
+
+test("retention keeps an agent that waits for a worker, however old it is", async () => {
+  const [sqlite] = STORE_KINDS;
+  const fresh = await sqlite.fresh();
+  onTestFinished(() => fresh[Symbol.asyncDispose]());
+  const year = 365 * 86_400_000;
+  let now = Date.now() - year;
+  const clock = { now: () => now, sleep: () => Promise.resolve() };
+  await using runtime = createRuntime({ store: fresh.address, clock });
+  await runtime.enqueue("later", {
+    kind: "agent",
+    runId: "queued",
+    startAt: now + 2 * year,
+    input: { messages: [] },
+  });
+  await runtime.run({ runId: "ended" }, () => undefined);
+  now += year;
+  expect(await runtime.gc()).toMatchObject({ deletedRuns: 1 });
+  expect((await runtime.describeRun("queued")).status).toBe("queued");
+  await expect(runtime.describeRun("ended")).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
+});
