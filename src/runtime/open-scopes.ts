@@ -11,12 +11,18 @@ import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
 import { identityOf } from "./task-identity.ts";
 
+export interface ScopeEnd {
+  /** Why the work of the scope failed. */
+  readonly errorJson: string | null;
+  /** The work ended because a call waits for approval. */
+  readonly isWaiting: boolean;
+}
+
 export interface OpenedScope {
   readonly scope: Scope;
   /** Resolves when this runtime owns the scope, rejects if another owner has it. */
   readonly owned: Promise<ScopeRow>;
-  /** @param errorJson why the work of the scope failed */
-  close(errorJson?: string | null): Promise<void>;
+  close(ended?: ScopeEnd): Promise<void>;
 }
 
 export interface OpenOptions {
@@ -92,14 +98,14 @@ export class OpenScopes {
         hasTurns,
       }),
       owned,
-      close: async (errorJson = null) => {
+      close: async (ended = { errorJson: null, isWaiting: false }) => {
         if (this.#open.get(name) === mark) this.#open.delete(name);
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
         // Before the release: a reader that sees the end of the run finds all of its parts.
         await leaveStreams();
         if (row === undefined) return;
-        await this.#release(row, kind === "workflow" ? undefined : { runId, errorJson });
+        await this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
         host.streams.left();
       },
     };
@@ -115,12 +121,12 @@ export class OpenScopes {
 
   async #release(
     { id, epoch }: ScopeRow,
-    run: { readonly runId: string; readonly errorJson: string | null } | undefined,
+    run: ({ readonly runId: string } & ScopeEnd) | undefined,
   ): Promise<void> {
     const now = this.#host.clock.now();
     const work = function* (): Transaction<void> {
       const isReleased = yield* releaseScope(id, epoch);
-      if (isReleased && run !== undefined) yield* settleRun(run.runId, run.errorJson, now);
+      if (isReleased && run !== undefined) yield* settleRun(run.runId, run.errorJson, now, run.isWaiting);
     };
     try {
       await this.#host.store.transaction(work, "normal");

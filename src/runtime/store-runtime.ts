@@ -47,7 +47,7 @@ import {
   RETRY_WARNING_OPTIONS,
 } from "./method-options.ts";
 import { refusal, REPLAY, type RuntimeOptions, settingsOf } from "./options.ts";
-import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
+import { type OpenedScope, OpenScopes, type ScopeEnd } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import {
   RUN_AS,
@@ -281,7 +281,7 @@ export class StoreRuntime {
       throw error;
     } finally {
       budgets.leave(budgetId);
-      await opened()?.close(failure === undefined ? null : errorJsonOf(failure));
+      await opened()?.close(endOf(failure));
     }
   }
 
@@ -402,8 +402,13 @@ function failureOfOutcome(result: unknown): Error | undefined {
     : undefined;
 }
 
-function errorJsonOf(thrown: Error): string {
-  return encodeCleanError(wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { hint: "" }));
+/** Work that threw because a call waits has not failed, also if the decision was made before it ended. */
+function endOf(thrown: Error | undefined): ScopeEnd {
+  if (thrown === undefined) return { errorJson: null, isWaiting: false };
+  if (ToolwrightError.is(thrown) && thrown.code === "TOOL_APPROVAL_PENDING")
+    return { errorJson: null, isWaiting: true };
+  const failure = wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { hint: "" });
+  return { errorJson: encodeCleanError(failure), isWaiting: false };
 }
 
 const SLOW_TASK_MS = 100;

@@ -91,6 +91,10 @@ export class LazyStore implements Store {
     return (await store.version?.()) ?? String(performance.now());
   }
 
+  limitIdle(ms: number): void {
+    this.#store?.limitIdle?.(ms);
+  }
+
   assertInPlace(): void {
     this.#store?.assertInPlace?.();
   }

@@ -3,10 +3,17 @@ import type { Host } from "../invoke/host.ts";
 import { listReady, type ReadyRun, readyStatement, type Served } from "../store/tables/queue.ts";
 import type { WorkerOptions } from "./options.ts";
 
+/** Names may come from inputs: the statement must not grow without end. */
+const MOST_OTHER_NAMES = 100;
+
 export class ReadyRuns {
   readonly #host: Host;
   readonly #options: WorkerOptions;
-  readonly #statement: string;
+  readonly #served: readonly Served[];
+  readonly #limit: number;
+  #statement: string;
+  /** Names of runs that have the code of a served workflow, and are of another workflow in the same file. */
+  readonly #otherNames = new Set<string>();
   #found: ReadyRun[] = [];
   /** Runs that another worker has to take, and until when. */
   readonly #notMine = new Map<string, number>();
@@ -14,6 +21,8 @@ export class ReadyRuns {
   constructor(host: Host, options: WorkerOptions, served: readonly Served[], limit: number) {
     this.#host = host;
     this.#options = options;
+    this.#served = served;
+    this.#limit = limit;
     this.#statement = readyStatement(served, limit);
   }
 
@@ -41,6 +50,14 @@ export class ReadyRuns {
   /** Leaves the run to other workers for so long. */
   skip(runId: string, ms: number): void {
     this.#notMine.set(runId, performance.now() + ms);
+  }
+
+  /** No workflow of this worker is that of the run: it does not look for runs of this name again. */
+  skipOther({ runId, name }: ReadyRun, ms: number): void {
+    this.skip(runId, ms);
+    if (this.#otherNames.size >= MOST_OTHER_NAMES) return;
+    this.#otherNames.add(name);
+    this.#statement = readyStatement(this.#served, this.#limit, this.#otherNames);
   }
 
   #isNotMine(runId: string): boolean {

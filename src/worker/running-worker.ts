@@ -94,6 +94,7 @@ export class RunningWorker {
       code,
       leaseMs: this.#leaseMs,
       skip: (runId, ms) => this.#ready.skip(runId, ms),
+      onOther: (run) => this.#ready.skipOther(run, this.#leaseMs),
       onEnded: (runId) => this.#dueTimes.fireAfter(runId),
       onFailed: (runId, error) => {
         this.#failed(error);

@@ -22,6 +22,8 @@ export interface TakingWorker {
   readonly leaseMs: number;
   /** Leaves the run to other workers for so long. */
   readonly skip: (runId: string, ms: number) => void;
+  /** The run was found by its code, and is of another workflow in the same file. */
+  readonly onOther: (run: ReadyRun) => void;
   /** The run could not be driven: the store failed. */
   onFailed(runId: string, error: unknown): void;
   /** A place is free. Must not reject. */
@@ -100,9 +102,8 @@ export class RunsAtWork {
       emitClaim(host, run);
     };
     const found = code.find(run);
-    if (found === undefined) return;
     const common = { host, runtime: options.runtime, runId, release, onClaimed };
-    if (found.kind !== "workflow") {
+    if (found !== undefined && found.kind !== "workflow") {
       await runProgram({ ...common, program: found.program });
       if (!isClaimed) skip(runId, LOST_MS);
       return;
@@ -111,9 +112,16 @@ export class RunsAtWork {
     host.claimed.set(runId, own);
     try {
       const build = options.build ?? null;
-      const claim = await claimForWorker({ ...common, ...found.workflow, build });
-      if (claim.kind === "changed") await this.#leave(run, claim.run.shape);
-      else if (!isClaimed) skip(runId, LOST_MS);
+      const isByCode = found === undefined;
+      for (const candidate of isByCode ? code.findByCode(run) : [found]) {
+        if (candidate.kind !== "workflow") continue;
+        const claim = await claimForWorker({ ...common, ...candidate.workflow, build, isByCode });
+        if (claim.kind === "other") continue;
+        if (claim.kind === "changed") await this.#leave(run, claim.run.shape);
+        else if (!isClaimed) skip(runId, LOST_MS);
+        return;
+      }
+      this.#worker.onOther(run);
     } finally {
       if (host.claimed.get(runId) === own) host.claimed.delete(runId);
     }

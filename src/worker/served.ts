@@ -20,21 +20,30 @@ export type Runnable =
 export class ServedCode {
   readonly served: readonly Served[];
   readonly #byName: ReadonlyMap<string, Runnable>;
-  readonly #byCode: ReadonlyMap<string, Runnable>;
+  /** A file may define several workflows. */
+  readonly #byCode: ReadonlyMap<string, readonly Runnable[]>;
 
   constructor(entries: readonly { readonly served: Served; readonly runnable: Runnable }[]) {
     this.served = entries.map(({ served }) => served);
     this.#byName = new Map(
       entries.map(({ served, runnable }) => [keyOf(served.kind, listedName(served.name)), runnable]),
     );
-    this.#byCode = new Map(
-      entries.flatMap(({ served, runnable }) => (served.code === undefined ? [] : [[served.code, runnable]])),
+    this.#byCode = Map.groupBy(
+      entries.map(({ runnable }) => runnable),
+      (_, index) => entries[index]?.served.code ?? "",
     );
   }
 
-  /** By its name, or by its code: `toolwright up` may have started it under another name. */
-  find({ kind, name, code }: ReadyRun): Runnable | undefined {
-    return this.#byName.get(keyOf(kind, name)) ?? (code === null ? undefined : this.#byCode.get(code));
+  find({ kind, name }: ReadyRun): Runnable | undefined {
+    return this.#byName.get(keyOf(kind, name));
+  }
+
+  /**
+   * What the run may be of if its name is unknown: `toolwright up` may have started it under another name. Another workflow of
+   * the same file has the same code, so the run itself has to be checked.
+   */
+  findByCode({ code }: ReadyRun): readonly Runnable[] {
+    return code === null ? [] : (this.#byCode.get(code) ?? []);
   }
 }
 

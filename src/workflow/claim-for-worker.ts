@@ -44,6 +44,8 @@ export interface WorkerClaimOptions extends WorkerWorkflow {
   readonly runId: string;
   readonly build: string | null;
   readonly release: RunRelease;
+  /** The run was found by its code. It is taken only if this workflow gives itself the name that the run has. */
+  readonly isByCode: boolean;
   /** The run is this worker's: it is about to be driven. */
   readonly onClaimed: () => void;
 }
@@ -52,6 +54,8 @@ export type WorkerClaim =
   | { readonly kind: "ended"; readonly result: WorkflowResult }
   /** Another process was faster, or the run has ended. */
   | { readonly kind: "lost" }
+  /** The run is of another workflow in the same file. */
+  | { readonly kind: "other" }
   /** The code has changed, and the run must not continue with this version. */
   | { readonly kind: "changed"; readonly run: WorkflowRunRow };
 
@@ -63,6 +67,7 @@ export async function claimForWorker(options: WorkerClaimOptions): Promise<Worke
   if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
     return { kind: "lost" };
   const { workflow, shape } = options;
+  if (options.isByCode && !isNamedAsRun(options, stored)) return { kind: "other" };
   if (hasChanged(stored, workflow, shape) && (await changePolicy(options, stored)) !== "continue")
     return { kind: "changed", run: stored };
   return withRunLock(host, runId, () => claim(options, stored));
@@ -130,6 +135,10 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     release,
   });
   return { kind: "ended", result };
+}
+
+function isNamedAsRun({ workflow, runId, file }: WorkerClaimOptions, stored: WorkflowRunRow): boolean {
+  return planOf(workflow, runId, decode(stored.inputJson), file).name === stored.workflow;
 }
 
 /** What the run was started with counts, then what the workflow says now. */

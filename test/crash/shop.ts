@@ -25,9 +25,21 @@ export interface Shop extends AsyncDisposable {
   answerHeld(): void;
 }
 
+/** What happens to the callers of a shop. A caller is the path of the address that it uses. */
+export interface ShopHooks {
+  /** Before the order is placed. `false`: the request was lost on its way, and nothing is placed. */
+  onArrival?(caller: string, sku: string): boolean;
+  /** After the order is placed, or found by its key, and before the answer. */
+  onPlaced?(caller: string, order: Order): void;
+  /** The answer is on its way. */
+  onAnswered?(caller: string): void;
+}
+
 /** @param answerMs how long the shop takes to answer once an order is placed */
-export async function openShop(answerMs = 5): Promise<Shop> {
+export async function openShop(answerMs = 5, hooks: ShopHooks = {}): Promise<Shop> {
   const ledger: Order[] = [];
+  const byKey = new Map<string, Order>();
+  const bySku = new Map<string, Order>();
   const seen = { requests: 0, atOnce: 0, mostAtOnce: 0, isOpen: true };
   const held = Promise.withResolvers<void>();
   let meeting = Promise.withResolvers<void>();
@@ -42,10 +54,12 @@ export async function openShop(answerMs = 5): Promise<Shop> {
     return promise;
   };
   const place = (sku: string, key: string | null): Order => {
-    const known = key === null ? undefined : ledger.find((order) => order.key === key);
+    const known = key === null ? undefined : byKey.get(key);
     if (known !== undefined) return known;
     const order = { id: ledger.length + 1, sku, key };
     ledger.push(order);
+    if (key !== null) byKey.set(key, order);
+    if (!bySku.has(sku)) bySku.set(sku, order);
     return order;
   };
   const server = createServer(async (request, response) => {
@@ -57,8 +71,7 @@ export async function openShop(answerMs = 5): Promise<Shop> {
       return;
     }
     if (request.method === "GET") {
-      const sku = url.searchParams.get("sku");
-      response.end(JSON.stringify(ledger.find((order) => order.sku === sku) ?? null));
+      response.end(JSON.stringify(bySku.get(url.searchParams.get("sku") ?? "") ?? null));
       return;
     }
     const { sku, key } = JSON.parse(await bodyOf(request)) as { sku: string; key: string | null };
@@ -67,14 +80,20 @@ export async function openShop(answerMs = 5): Promise<Shop> {
       response.writeHead(503).end();
       return;
     }
+    const caller = url.pathname.slice(1);
+    if (hooks.onArrival?.(caller, sku) === false) {
+      response.destroy();
+      return;
+    }
     seen.atOnce += 1;
     seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.atOnce);
     const order = place(sku, key);
+    hooks.onPlaced?.(caller, order);
     await (url.searchParams.has("hold")
       ? held.promise
       : new Promise((resolve) => setTimeout(resolve, answerMs)));
     seen.atOnce -= 1;
-    response.end(JSON.stringify(order));
+    response.end(JSON.stringify(order), () => hooks.onAnswered?.(caller));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

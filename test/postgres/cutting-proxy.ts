@@ -9,6 +9,8 @@ export interface CuttingProxy extends AsyncDisposable {
    * has executed it, so that only the response is lost.
    */
   cutAt(text: string, moment: "before" | "after"): void;
+  /** Cuts every connection that is open now. Returns how many. */
+  cutAll(): number;
 }
 
 export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
@@ -23,7 +25,10 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
       [upstream, client],
     ] as const) {
       sockets.add(socket);
-      socket.on("close", () => other.destroy());
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
       socket.on("error", () => other.destroy());
     }
     client.on("data", (chunk) => {
@@ -51,6 +56,11 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
     address: address.href,
     cutAt: (text, moment) => {
       cut = { text, moment };
+    },
+    cutAll: () => {
+      const open = sockets.size / 2;
+      for (const socket of sockets) socket.destroy();
+      return open;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

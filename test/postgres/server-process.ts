@@ -1,10 +1,11 @@
 /**
  * A process that owns one PostgreSQL server. It prints how to reach the server, stops and starts it on the lines "stop"
- * and "start", and ends with its standard input: also when the process that started it was killed, so that no server is
- * left behind. With the argument "durable" it has the durability that PostgreSQL has by default.
+ * and "start", kills it on the line "crash", and ends with its standard input: also when the process that started it was
+ * killed, so that no server is left behind. With the argument "durable" it has the durability that PostgreSQL has by
+ * default.
  */
 import { randomBytes, randomInt } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -27,10 +28,13 @@ async function freePort(): Promise<number> {
   throw new Error("no free port was found");
 }
 
+/** For tests that kill the server: a commit that was reported is in the files of the server, which outlive it. */
+const keepsCommits = process.argv[3] === "keeps-commits";
+
 /** The tests kill processes, not the machine, and their tables are small and short-lived. */
 const FOR_TESTS = [
   "--fsync=off",
-  "--synchronous_commit=off",
+  `--synchronous_commit=${keepsCommits ? "on" : "off"}`,
   "--full_page_writes=off",
   "--autovacuum=off",
   "--jit=off",
@@ -69,13 +73,26 @@ async function stop(): Promise<void> {
   await rm(databaseDir, { recursive: true, force: true });
 }
 
+/** The server ends at once, as after a failure: it rolls nothing back and writes nothing, and recovers at its next start. */
+async function crash(): Promise<void> {
+  const [pid] = (await readFile(join(databaseDir, "postmaster.pid"), "utf8")).split("\n");
+  process.kill(Number(pid), "SIGQUIT");
+  await server.stop();
+}
+
+const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
+  stop: () => server.stop(),
+  start: () => server.start(),
+  crash,
+};
+
 try {
   await server.initialise();
   await server.start();
   console.log(JSON.stringify({ address: `postgres://postgres:${password}@127.0.0.1:${port}` }));
   // The parent process holds the other end.
   for await (const line of createInterface(process.stdin)) {
-    await (line === "stop" ? server.stop() : server.start());
+    await COMMANDS[line]?.();
     console.log(JSON.stringify({ done: line }));
   }
 } catch (error) {

@@ -9,18 +9,23 @@ export interface PostgresServer {
   /** Shuts the server down and keeps its data. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Ends the server at once, without a shutdown. Needs `keepsCommits`. */
+  crash(): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
  * @param root the project, in a location that every user of the machine can read
  * @param auth the authentication method of the server
+ * @param keepsCommits whether a commit outlives a crash of the server. Slower.
  */
 export async function startServer(
   root: string,
   auth: "password" | "scram-sha-256" = "password",
+  keepsCommits = false,
 ): Promise<PostgresServer> {
-  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts"), auth], {
+  const given = [auth, ...(keepsCommits ? ["keeps-commits"] : [])];
+  const child = spawn(publicNode(root), [join(root, "test/postgres/server-process.ts"), ...given], {
     stdio: ["pipe", "pipe", "ignore"],
     // An interrupt at the terminal ends this process, which then shuts the server down cleanly.
     detached: true,
@@ -46,6 +51,7 @@ export async function startServer(
     address,
     stop: () => say("stop"),
     start: () => say("start"),
+    crash: () => say("crash"),
     end: () => {
       child.stdin.end();
       return ended;

@@ -153,6 +153,30 @@ test("rule 22: an approval is settled in the store, once, by a caller that may d
   expect(placed).toEqual(["diamond"]);
 });
 
+test.each([true, false])(
+  "a chat continues after a decision that was made elsewhere: approved is %s",
+  async (approved) => {
+    const chat = await startChat();
+    await using _ = chat.runtime;
+    const { live, client, placed, runtime } = chat;
+    await untilApproval(chat);
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { approved });
+    const rest = client.reconnect();
+    say(await live.next(), "Well.");
+    // The client has never heard of the decision.
+    const answer = await messageOf(await rest);
+    const next = messageOf(
+      await client.send([userMessage("Order a diamond"), answer, userMessage("And now?", "u2")]),
+    );
+    const asked = await live.next();
+    expect(JSON.stringify(asked.prompt)).toMatch(approved ? /ordered/ : /denied/i);
+    say(asked, "Nothing.");
+    expect(textOf(await next)).toBe("Nothing.");
+    expect(placed).toEqual(approved ? ["diamond"] : []);
+  },
+);
+
 test("a denial reaches the model, and an approval in an older message approves nothing", async () => {
   const chat = await startChat();
   await using _ = chat.runtime;

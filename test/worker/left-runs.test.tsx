@@ -136,6 +136,53 @@ for (const onChange of [undefined, "continue", "pin"] as const) {
   });
 }
 
+test("a worker leaves the runs of another workflow in the same file, and takes its own under another name", async () => {
+  const { runtime: open_, folder } = await open();
+  const file = join(folder, "flows.tsx");
+  await writeFile(file, "export default 1;");
+  const sender = open_();
+  const flow = (name: string): WorkflowDefinition =>
+    workflow(() => (
+      <Workflow name={name}>
+        <Approval id="ask" prompt="May it?" />
+        <Task id="done" output={outputs.output}>
+          {{ text: name }}
+        </Task>
+      </Workflow>
+    ));
+  const start = async (
+    named: Record<string, WorkflowDefinition>,
+  ): Promise<ReturnType<typeof createWorker>> => {
+    const sources = Object.entries(named).map(([name, definition]) => [
+      name,
+      { load: () => Promise.resolve(definition), file },
+    ]);
+    const worker = createWorker({ runtime: open_(), workflows: Object.fromEntries(sources), concurrency: 1 });
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    return worker;
+  };
+  // As `toolwright up` does: the run has the name that the workflow gives itself.
+  const up = async (runId: string, name: string): Promise<void> => {
+    await runWorkflow(flow(name), { runtime: sender, runId, file });
+    const [request] = await sender.approvals({ runId, status: "pending" });
+    await sender.resolveToolApproval(request?.id ?? "", { approved: true });
+  };
+  for (let n = 0; n < 12; n += 1) await up(`other-${n}`, "other");
+  await up("own", "own");
+  const worker = await start({ served: flow("own") });
+  await until(async () => (await sender.describeRun("own")).status === "finished");
+  await worker.idle();
+  expect((await sender.describeRun("other-0")).status).toBe("waiting-approval");
+  await start({ a: flow("own"), b: flow("other"), c: flow("third") });
+  await until(async () => (await sender.runs({ status: "finished" })).runs.length === 13);
+  const { store } = await hostOf(sender);
+  const texts = await store.read(() =>
+    all("SELECT DISTINCT output_json FROM toolwright_tasks WHERE node_id = 'done' AND run_id <> 'own'"),
+  );
+  expect(texts.map((row) => String(row["output_json"]))).toEqual([expect.stringContaining('"other"')]);
+});
+
 test("a run that used files stays on its host", async () => {
   const { runtime: open_, folder } = await open();
   const sender = open_();

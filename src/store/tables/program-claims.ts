@@ -71,6 +71,15 @@ function* dropClaim(runId: string, epoch: number): Transaction<boolean> {
   return (yield* change(sql, runId, epoch)) > 0;
 }
 
+/**
+ * A decision was made while the program ran, after the program had seen that its call waits: the call has not been made again
+ * with it. Taking the run has cleared the marker, so a program that makes the call no more ends.
+ */
+const IS_DECIDED = `SELECT 1 FROM toolwright_runs r WHERE r.id = ?1 AND r.is_due = 1 AND EXISTS (
+  SELECT 1 FROM toolwright_approvals a JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key
+  WHERE a.run_id = ?1 AND a.status IN ('approved', 'denied') AND a.redeemed_at_ms IS NULL
+    AND c.status NOT IN ('success', 'error', 'denied'))`;
+
 /** The program has returned or thrown. It waits if one of its calls waits for approval. */
 export function* endProgram(
   runId: string,
@@ -78,7 +87,9 @@ export function* endProgram(
   errorJson: string | null,
   nowMs: number,
 ): Transaction<void> {
-  if (yield* dropClaim(runId, epoch)) yield* settleRun(runId, errorJson, nowMs);
+  if (!(yield* dropClaim(runId, epoch))) return;
+  const isDecided = (yield* first(IS_DECIDED, runId)) !== undefined;
+  yield* settleRun(runId, errorJson, nowMs, isDecided);
 }
 
 /** The worker gives the run back: another one may take it at once. */

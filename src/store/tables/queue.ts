@@ -145,20 +145,32 @@ const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
 
 /**
  * One branch per name, each of which reads its part of the index in order: runs that no worker serves cost nothing. Build the
- * text once per worker.
+ * text once per worker. Runs that are found by their code alone have a limit of their own: most may turn out to be of another
+ * workflow in the same file, and must not hide what the worker serves.
+ * @param otherNames names of runs with the same code that are of another workflow
  */
-export function readyStatement(served: readonly Served[], limit: number): string {
+export function readyStatement(
+  served: readonly Served[],
+  limit: number,
+  otherNames: Iterable<string> = [],
+): string {
   const branch = (
     condition: string,
   ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.code, r.priority, r.position, r.ready_at_ms
 FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
 ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
-  const branches = served.flatMap(({ kind, name, code }) => [
-    branch(`r.kind = '${kind}' AND r.name = ${quoted(listedName(name))}`),
-    ...(code === undefined ? [] : [branch(`r.code = ${quoted(code)}`)]),
-  ]);
-  return `SELECT q.*, {now} - q.ready_at_ms AS waited_ms FROM (${branches.join("\nUNION ")}) AS q
-ORDER BY priority DESC, position, id LIMIT ${limit}`;
+  const some = (branches: readonly string[]): string =>
+    `SELECT * FROM (${branches.join("\nUNION ")}\nORDER BY priority DESC, position, id LIMIT ${limit}) AS s`;
+  const names = served.map(({ kind, name }) => `r.kind = '${kind}' AND r.name = ${quoted(listedName(name))}`);
+  const workflows = served.flatMap(({ kind, name }) => (kind === "workflow" ? [listedName(name)] : []));
+  const notByName = [...workflows, ...otherNames].map(quoted).join(", ");
+  const codes = new Set(served.flatMap(({ code }) => (code === undefined ? [] : [code])));
+  const byCode = [...codes].map((code) =>
+    branch(`r.code = ${quoted(code)} AND r.name NOT IN (${notByName})`),
+  );
+  const parts = [some(names.map(branch)), ...(byCode.length > 0 ? [some(byCode)] : [])];
+  return `SELECT q.*, {now} - q.ready_at_ms AS waited_ms FROM (${parts.join("\nUNION ALL ")}) AS q
+ORDER BY priority DESC, position, id`;
 }
 
 /** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */

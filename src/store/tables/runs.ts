@@ -108,8 +108,8 @@ export function reopenRun(
 const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
 /** A worker ends what it has claimed itself: its program may open several scopes, one after the other. */
 const IS_OPEN = `(claimed_by IS NOT NULL OR EXISTS (SELECT 1 ${OPEN_SCOPE}))`;
-const IS_WAITING =
-  "EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending')";
+const IS_WAITING = `(CAST(?4 AS BIGINT) = 1
+  OR EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending'))`;
 
 const SETTLE = `UPDATE toolwright_runs SET updated_at_ms = ?2, error_json = COALESCE(?3, error_json),
   owner_id = COALESCE(claimed_by, (SELECT MIN(s.owner_id) ${OPEN_SCOPE})),
@@ -124,9 +124,15 @@ WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
 /**
  * A scope of the run has closed, in this transaction. The run has ended when none is open and no request is pending. It
  * failed if one of its scopes did.
+ * @param isWaiting its work ended because a call waits. The decision may be made already: then no request is pending.
  */
-export function settleRun(runId: string, errorJson: string | null, nowMs: number): Transaction<number> {
-  return change(SETTLE, runId, nowMs, errorJson);
+export function settleRun(
+  runId: string,
+  errorJson: string | null,
+  nowMs: number,
+  isWaiting = false,
+): Transaction<number> {
+  return change(SETTLE, runId, nowMs, errorJson, Number(isWaiting));
 }
 
 const FINISH = `UPDATE toolwright_runs SET updated_at_ms = ?2, finished_at_ms = ?2, owner_id = NULL, state = 'finished'

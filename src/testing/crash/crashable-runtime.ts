@@ -43,6 +43,7 @@ export function createCrashableRuntime(options: RuntimeOptions = {}): Runtime {
 
 function watchStore(store: Store): Store {
   return {
+    ...passedOn(store),
     dialect: store.dialect,
     secret: store.secret,
     transaction: (work, level) => store.transaction(() => watchTransaction(work()), level),
@@ -52,6 +53,17 @@ function watchStore(store: Store): Store {
     },
     read: (work) => store.read(work),
     close: () => store.close(),
+  };
+}
+
+/** What a store may have: a worker needs it. */
+function passedOn(store: Store): Partial<Store> {
+  return {
+    path: store.path,
+    connectionString: store.connectionString,
+    version: () => store.version?.() ?? Promise.resolve(String(performance.now())),
+    limitIdle: (ms) => store.limitIdle?.(ms),
+    assertInPlace: () => store.assertInPlace?.(),
   };
 }
 

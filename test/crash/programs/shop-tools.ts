@@ -11,10 +11,12 @@ export const TOOL_KINDS = ["keyed", "reconciled", "blind", "business"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
 export interface OrderPolicies {
-  readonly needsApproval?: boolean;
+  readonly needsApproval?: boolean | ((args: { sku: string }) => boolean);
   readonly maxExecutionsPerRun?: number;
   /** Of a breaker that all runs share. */
   readonly circuitBreakerThreshold?: number;
+  /** Of the reconciled tool. Default 300. */
+  readonly settleMs?: number;
 }
 
 export function createOrderTool(kind: ToolKind, shopUrl: string, policies: OrderPolicies = {}): OrderTool {
@@ -28,7 +30,7 @@ export function createOrderTool(kind: ToolKind, shopUrl: string, policies: Order
     reachCrashPoint("in-effect");
     return placed;
   };
-  const { circuitBreakerThreshold, ...others } = policies;
+  const { circuitBreakerThreshold, settleMs = 300, ...others } = policies;
   const common = {
     name: `place_${kind}`,
     schema,
@@ -52,7 +54,7 @@ export function createOrderTool(kind: ToolKind, shopUrl: string, policies: Order
     case "reconciled":
       return defineTool({
         ...common,
-        settleMs: 300,
+        settleMs,
         reconcile: async ({ sku }) => {
           const response = await fetch(`${shopUrl}?sku=${sku}`);
           const found = order.nullable().parse(await response.json());

@@ -28,8 +28,19 @@ const HAS_RESULT = /^output-/;
  */
 function withoutOpenCalls(message: UIMessage): UIMessage {
   if (message.role !== "assistant") return message;
-  const parts = message.parts.filter(
-    (part) => !("toolCallId" in part) || HAS_RESULT.test(String((part as { state?: unknown }).state)),
-  );
+  const parts = message.parts
+    .filter((part) => !("toolCallId" in part) || HAS_RESULT.test(String((part as { state?: unknown }).state)))
+    .map(withDecision);
   return { ...message, parts };
+}
+
+/**
+ * A client that did not make the decision itself has a result without one, which the AI SDK refuses. The result shows what was
+ * decided.
+ */
+function withDecision(part: UIMessage["parts"][number]): UIMessage["parts"][number] {
+  if (!("approval" in part) || part.approval === undefined || part.approval.approved !== undefined)
+    return part;
+  const approval = { ...part.approval, approved: part.state !== "output-denied" };
+  return { ...part, approval } as typeof part;
 }

@@ -1,0 +1,117 @@
+/** Starts jobs and waits for their ends, as the users of a system do. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Runtime } from "../../src/index.ts";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { first } from "../../src/store/statement.ts";
+import { runChat } from "./chat-job.ts";
+import type { Job } from "./plan.ts";
+import { toPrompt } from "./programs/model.ts";
+import { EXIT_STORE_FAILED, EXIT_WAITING, TOKEN } from "./programs/soak-process.ts";
+import type { Slot } from "./slot.ts";
+import type { Tally } from "./tally.ts";
+
+export interface JobHost {
+  readonly runtime: Runtime;
+  readonly chat: Slot;
+  readonly server: Slot;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+const LOOK_MS = 250;
+export const STEADY = "-steady";
+
+/** Resolves when the job has ended well. @param script the slot that runs its script @throws when its run has failed */
+export function runJob(job: Job, host: JobHost, script: Slot): Promise<void> {
+  switch (job.kind) {
+    case "script":
+      return runScript(job, script, host);
+    case "chat":
+      return runChat(job, host.chat, host.tally, host.signal);
+    case "served-workflow":
+      return runServed(job, host);
+    default:
+      return runByWorker(job, host);
+  }
+}
+
+async function runByWorker({ runId, kind, isSteady, steps }: Job, host: JobHost): Promise<void> {
+  const name = `${kind}${isSteady ? STEADY : ""}`;
+  const input = kind === "smart-agent" ? toPrompt(steps) : { steps };
+  const type = kind === "workflow" || kind === "program" ? kind : "agent";
+  await insist(host, () => host.runtime.enqueue(name, { runId, input, kind: type }));
+  await untilFinished(runId, host);
+}
+
+/** Started again until it has ended well, as by a supervisor. */
+async function runScript({ runId, steps }: Job, slot: Slot, { signal }: JobHost): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { code, signal: killed, stderr } = await slot.once({ runId, steps });
+    if (code === 0) return;
+    if (code === EXIT_STORE_FAILED || code === EXIT_WAITING) await sleep(LOOK_MS);
+    // 143: it was terminated in good order.
+    else if (killed === null && code !== 143) {
+      slot.crashed(code, stderr);
+      throw new Error(`${runId} has failed`);
+    }
+  }
+}
+
+async function runServed({ runId, kind, steps }: Job, host: JobHost): Promise<void> {
+  const post = async (path: string, body: object): Promise<number> => {
+    const url = await host.server.url();
+    if (url === undefined) throw new Error("the server is not there");
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    await response.text();
+    return response.status;
+  };
+  await insist(host, async () => {
+    const status = await post("/runs", { workflow: kind, input: { steps }, runId });
+    // 409: an earlier request has started it.
+    if (status !== 202 && status !== 409) throw new Error(`POST /runs was answered ${status}`);
+  });
+  // 409: it runs, or has ended meanwhile.
+  await untilFinished(runId, host, () => post(`/runs/${runId}/resume`, {}));
+}
+
+/** Until it works: the database may be down, the server dead, the disk full. */
+async function insist<T>({ tally, signal }: JobHost, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      tally.trace(`client: ${String(error).slice(0, 300)}`);
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+async function untilFinished(
+  runId: string,
+  host: JobHost,
+  nudge: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
+  for (let looks = 1; ; looks += 1) {
+    const state = await insist(host, () => stateOf(host.runtime, runId));
+    if (state === "finished") return;
+    if (state === "failed" || state === "cancelled") {
+      const { why } = await insist(host, () => host.runtime.describeRun(runId));
+      throw new Error(`${runId} is ${state}: ${why}`);
+    }
+    if (looks % 2 === 0) await nudge().catch(() => undefined);
+    await sleep(LOOK_MS);
+  }
+}
+
+export async function stateOf(runtime: Runtime, runId: string): Promise<unknown> {
+  const { store } = await hostOf(runtime);
+  const row = await store.read(() => first("SELECT state FROM toolwright_runs WHERE id = ?1", runId));
+  return row?.["state"];
+}
