@@ -12,6 +12,8 @@ interface Parent extends ForkSource {
   readonly outline: readonly PlanOutline[];
   /** Scopes whose model responses are stored. */
   readonly recorded: ReadonlySet<number>;
+  /** The run was recorded with `recording: "keep"`. */
+  readonly isKept: boolean;
 }
 
 /** @throws TOOL_FORK_INVALID */
@@ -51,7 +53,7 @@ function cutAt(parent: Parent, { runId }: ForkOptions, at: string, isFinished: b
   const root = rootsOf(parent)(call.scopeId);
   if (root === undefined) throw forkError(`The call ${at} of run "${runId}" belongs to no task`);
   const isOver = parent.workflow === undefined ? isFinished : hasEnded(parent, root);
-  const isRecorded = parent.recorded.has(root.id) || parent.recorded.has(call.scopeId);
+  const isRecorded = parent.isKept || parent.recorded.has(root.id) || parent.recorded.has(call.scopeId);
   if (isOver && !isRecorded) throw notRecorded(root.nodeId, runId, at);
   return { kind: "call", call };
 }

@@ -9,6 +9,7 @@ import type { ForkedRun, ForkOptions } from "../runtime/runtime.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import * as copy from "../store/tables/copy-run.ts";
 import { FORK_EFFECTS, insertFork, readFork } from "../store/tables/forks.ts";
+import { isRecorded } from "../store/tables/recordings.ts";
 import { readOutline } from "../store/tables/runs.ts";
 import { readLoopEnds, readTaskHeads } from "../store/tables/tasks.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
@@ -37,6 +38,7 @@ interface Parent extends ForkSource {
   readonly outline: readonly PlanOutline[];
   readonly endedLoops: ReadonlySet<string>;
   readonly recorded: ReadonlySet<number>;
+  readonly isKept: boolean;
 }
 
 /** @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_OPTION_INVALID */
@@ -98,6 +100,7 @@ function* readParent(runId: string): Transaction<Parent> {
     outline: outline === undefined ? [] : (JSON.parse(outline) as readonly PlanOutline[]),
     endedLoops: yield* readLoopEnds(runId),
     recorded: yield* copy.scopesWithResponses(runId),
+    isKept: yield* isRecorded(runId),
   };
 }
 

@@ -160,8 +160,8 @@ export interface CopiedResponses {
 export function* copyResponses(scopes: readonly CopiedResponses[]): Transaction<void> {
   for (const { scopeId, newScopeId, attempt, position } of scopes) {
     yield* change(
-      `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json)
-       SELECT CAST(?2 AS BIGINT), attempt, position, request_hash, response_json FROM toolwright_responses
+      `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json, request_json)
+       SELECT CAST(?2 AS BIGINT), attempt, position, request_hash, response_json, request_json FROM toolwright_responses
        WHERE scope_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR attempt < ?3 OR (attempt = ?3 AND position <= CAST(?4 AS BIGINT)))`,
       scopeId,
       newScopeId,
