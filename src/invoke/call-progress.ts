@@ -35,7 +35,7 @@ export class Progress {
   approval: ApprovalRow | undefined = undefined;
   /** The id of the approval that this call ran on, or will run on. Also written by `approve`. */
   approvalId: string | null = null;
-  /** What the model reads beside the result. Also written by `approve`. */
+  /** What the model reads beside the result. Also written by `approve`, and in a replay by `replay`. */
   note: string | undefined = undefined;
 
   // Written by `limit`.
@@ -70,7 +70,9 @@ export class Progress {
   placeName: string | undefined = undefined;
   /** The limit that counts when the call begins. */
   rateName: string | undefined = undefined;
-  /** Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Written by its wait. */
+  /**
+   * Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Also written by
+   * `wait-for-place`. */
   mustShare: boolean = false;
 
   // Written by `begin`.

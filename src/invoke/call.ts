@@ -103,7 +103,7 @@ export class Call extends Progress {
   /** Resolves when the call has returned. `invoke` resolves it. */
   readonly ended = new Ended();
 
-  // Written by the constructor and `identify`, before the pipeline. `journal` replaces both keys for edited arguments.
+  // Written by the constructor and `identify`; for edited arguments by `journal`, and for a recorded call by `replay`.
 
   /** The canonical text of the tool and its arguments, unredacted: only in memory. Equal calls have equal texts. */
   argsText: string;
