@@ -1,7 +1,7 @@
 /** The implementation of a runtime on its store: its owner and its open scopes. */
 import { describe } from "../definition/option-checks.ts";
 import { checkOptions } from "../definition/option-table.ts";
-import { currentAmbient, runInAmbient, tryAround } from "../invoke/ambient.ts";
+import { currentAmbient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { WaitGraph } from "../invoke/wait-graph.ts";
 import { deliverEvent } from "../invoke/deliver-event.ts";
@@ -12,9 +12,7 @@ import { writeArguments } from "../invoke/call-text.ts";
 import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { AgentAbout } from "../invoke/telemetry.ts";
-import { ToolwrightError } from "../errors.ts";
 import { PlaceQueues } from "../invoke/place-queues.ts";
 import type { Replay } from "../invoke/replay/replay.ts";
 import { recordResult } from "../invoke/recording/record-result.ts";
@@ -28,7 +26,6 @@ import { RunStreams } from "../stream/run-streams.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
-import { watchAISDK } from "../tool/watch-ai-sdk.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
@@ -47,7 +44,7 @@ import {
   RETRY_WARNING_OPTIONS,
 } from "./method-options.ts";
 import { refusal, REPLAY, type RuntimeOptions, settingsOf } from "./options.ts";
-import { type OpenedScope, OpenScopes, type ScopeEnd } from "./open-scopes.ts";
+import { type OpenedScope, OpenScopes } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import {
   RUN_AS,
@@ -56,6 +53,7 @@ import {
   type RunScopeOptions,
   type TaskIdentity,
 } from "./runtime.ts";
+import { failureOfOutcome, runInScope } from "./run-in-scope.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { taskOver } from "./take-scope.ts";
 import { traceRun } from "./trace-run.ts";
@@ -198,7 +196,7 @@ export class StoreRuntime {
       await opened.owned;
       await link();
       if (turn !== undefined)
-        return this.#runIn(turn.budgetId, () => opened, work, {
+        return runInScope(this.#host, turn.budgetId, () => opened, work, {
           ready: opened.scope.ready,
           failureOf: turn.failureOf,
           isRefusal: turn.isRefusal,
@@ -209,7 +207,7 @@ export class StoreRuntime {
         await deleteSecretsOfTask(opened.scope);
         return result;
       };
-      return this.#runIn(task.runId, () => opened, workThenForget, {
+      return runInScope(this.#host, task.runId, () => opened, workThenForget, {
         ready: opened.scope.ready,
         failureOf: kind === "tool" ? failureOfOutcome : undefined,
       });
@@ -226,7 +224,7 @@ export class StoreRuntime {
     if (!options.isLazy) {
       const eager = this.#scopes.open(task, { kind: "workflow", guard: options.guard });
       await eager.owned;
-      return this.#runIn(task.runId, () => eager, work, { ready: eager.scope.ready });
+      return runInScope(this.#host, task.runId, () => eager, work, { ready: eager.scope.ready });
     }
     let opened: OpenedScope | undefined;
     let isOver = false;
@@ -242,47 +240,7 @@ export class StoreRuntime {
       clearTimeout(timer);
       return opened;
     };
-    return this.#runIn(task.runId, open, work, { opened: closing });
-  }
-
-  async #runIn<T>(
-    budgetId: string,
-    open: () => OpenedScope,
-    work: () => T | PromiseLike<T>,
-    { ready, opened = open, failureOf, isRefusal }: RunInOptions<T>,
-  ): Promise<T> {
-    watchAISDK();
-    const { budgets } = this.#host;
-    const failed = Promise.withResolvers<never>();
-    // The failure may come after `work` has ended, when nothing awaits it.
-    failed.promise.catch(() => undefined);
-    const ambient = {
-      get scope() {
-        const { scope } = open();
-        scope.onFailure ??= failed.reject;
-        return scope;
-      },
-      attempt: undefined,
-      around: tryAround(),
-      replay: this.#host.replay,
-    };
-    let failure: Error | undefined;
-    budgets.enter(budgetId);
-    try {
-      await ready;
-      const result = await Promise.race([
-        runInAmbient(ambient, undefined, async () => work()),
-        failed.promise,
-      ]);
-      failure = failureOf?.(result);
-      return result;
-    } catch (error) {
-      if (isRefusal?.(error) !== true) failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    } finally {
-      budgets.leave(budgetId);
-      await opened()?.close(endOf(failure));
-    }
+    return runInScope(this.#host, task.runId, open, work, { opened: closing });
   }
 
   async approvals(filter: ApprovalFilter = {}): Promise<Approval[]> {
@@ -383,32 +341,6 @@ export interface AgentTurn<T> {
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   /** Whether the error says that the turn has not begun: another one runs, and the run has not failed. */
   readonly isRefusal?: ((error: unknown) => boolean) | undefined;
-}
-
-interface RunInOptions<T> {
-  readonly ready?: Promise<void> | undefined;
-  /** The scope, if it is open. */
-  readonly opened?: (() => OpenedScope | undefined) | undefined;
-  readonly failureOf?: ((result: T) => Error | undefined) | undefined;
-  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
-}
-
-/** The run of a single call ends as the call does. */
-function failureOfOutcome(result: unknown): Error | undefined {
-  const { status, error } = result as Partial<Outcome & { readonly error: Error }>;
-  if (status === "error") return error;
-  return status === "denied"
-    ? new ToolwrightError("TOOL_APPROVAL_DENIED", "The call was denied.")
-    : undefined;
-}
-
-/** Work that threw because a call waits has not failed, also if the decision was made before it ended. */
-function endOf(thrown: Error | undefined): ScopeEnd {
-  if (thrown === undefined) return { errorJson: null, isWaiting: false };
-  if (ToolwrightError.is(thrown) && thrown.code === "TOOL_APPROVAL_PENDING")
-    return { errorJson: null, isWaiting: true };
-  const failure = wrapThrown(thrown, "TOOL_EXECUTION_FAILED", { hint: "" });
-  return { errorJson: encodeCleanError(failure), isWaiting: false };
 }
 
 const SLOW_TASK_MS = 100;
