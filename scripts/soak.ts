@@ -88,7 +88,9 @@ function createProgress(): (tally: Tally) => void {
 
 function printResult(result: SoakResult, { minutes, stores }: Options): void {
   console.log(`\nseed ${result.seed}, ${result.stores.join(" and ")}, ${result.seconds} s`);
-  for (const [name, count] of Object.entries(result.counts).sort())
+  for (const [name, count] of Object.entries(result.counts).sort(([one], [other]) =>
+    one.localeCompare(other),
+  ))
     console.log(`  ${name.padEnd(20)} ${count}`);
   console.log(`  kills per minute     ${result.killsPerMinute}`);
   if (result.faults.length === 0) {

@@ -38,7 +38,7 @@ const LONGEST_DRAIN_MS = 60_000;
 const STEADY_LEASE_MS = 30_000;
 
 export async function soakStore(options: SoakStoreOptions): Promise<void> {
-  const { database, tally, scale, ledger, faultsOver } = options;
+  const { database, tally, scale, ledger } = options;
   await using runtime = createRuntime({ store: database.directAddress, rootDir: options.rootDir });
   await runtime.ready();
   const slot = (role: Role, number: number, more: { suffix?: string; leaseMs?: number } = {}): Slot =>
