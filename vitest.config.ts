@@ -19,6 +19,7 @@ export default defineConfig({
       { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
       { find: /^toolwright\/openai-agents$/, replacement: source("adapters/openai-agents/index.ts") },
       { find: /^toolwright\/langchain$/, replacement: source("adapters/langchain/index.ts") },
+      { find: /^toolwright\/otel$/, replacement: source("otel/index.ts") },
       { find: /^toolwright\/server$/, replacement: source("server/index.ts") },
       { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
     ],
@@ -66,10 +67,11 @@ export default defineConfig({
           include: [
             "test/semantics/**/*.test.ts",
             "test/seeds/**/*.test.ts",
-            "test/workflow/{resume,order,options,output-views}.test.tsx",
+            "test/workflow/{resume,order,options,output-views,fork,saga}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
             "test/waiting/{waits,signals,schedules}.test.{ts,tsx}",
             "test/agent/**/*.test.ts",
+            "test/stream/{run-stream,late-readers,turn-race,chat,chat-failures}.test.ts",
           ],
           // No store is used in there, or both are.
           exclude: [

@@ -1,10 +1,15 @@
 /**
  * Prints numbers and never asserts: `npm run bench` prints a table and, last, one line of JSON. Ratios compare rows
- * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section.
+ * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section, and
+ * `npm run bench -- peers` compares with other systems.
  */
+import { comparePeers } from "./comparison/run.ts";
+import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
+import { benchFork } from "./fork.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchImport } from "./import-time.ts";
+import { benchOtel } from "./otel.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchPs } from "./ps.ts";
 import { benchRuns } from "./runs.ts";
@@ -29,7 +34,9 @@ export interface Row {
 const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   "per-call": benchPerCall,
   "ai-sdk": benchAiSdk,
+  otel: benchOtel,
   replay: benchReplay,
+  back: async () => [...(await benchBack()), ...(await benchFork())],
   growth: benchGrowth,
   "smart-agent": benchSmartAgent,
   stream: benchStream,
@@ -42,6 +49,11 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   worker: benchWorker,
   import: benchImport,
 };
+
+if (process.argv[2] === "peers") {
+  await comparePeers(process.argv.slice(3));
+  process.exit();
+}
 
 const wanted = process.argv.slice(2);
 const results: Record<string, Row[]> = {};

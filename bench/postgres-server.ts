@@ -2,10 +2,17 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-export async function withPostgres<T>(work: (address: string) => Promise<T>): Promise<T> {
+/** @param options.durable flush every commit to the disk, as PostgreSQL does by default */
+export async function withPostgres<T>(
+  work: (address: string) => Promise<T>,
+  options: { readonly durable?: boolean } = {},
+): Promise<T> {
   const server = spawn(
     process.execPath,
-    [new URL("../test/postgres/server-process.ts", import.meta.url).pathname],
+    [
+      new URL("../test/postgres/server-process.ts", import.meta.url).pathname,
+      ...(options.durable === true ? ["durable"] : []),
+    ],
     { stdio: ["pipe", "pipe", "ignore"] },
   );
   const said = await new Promise<string>((resolve) => createInterface(server.stdout).once("line", resolve));

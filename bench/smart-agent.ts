@@ -235,7 +235,7 @@ interface Cognipeer {
 
 function cognipeerLoop(): (() => Promise<unknown>) | undefined {
   const peer = loadPeer("@cognipeer/agent-sdk") as Cognipeer | undefined;
-  const peerZod = loadPeer("zod") as { z: { object(shape: object): object; number(): object } } | undefined;
+  const peerZod = loadPeer("zod-3") as { z: { object(shape: object): object; number(): object } } | undefined;
   if (peer === undefined || peerZod === undefined) return undefined;
   const { z: theirs } = peerZod;
   const tool = peer.createTool({

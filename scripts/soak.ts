@@ -88,7 +88,7 @@ function createProgress(): (tally: Tally) => void {
 
 function printResult(result: SoakResult, { minutes, stores }: Options): void {
   console.log(`\nseed ${result.seed}, ${result.stores.join(" and ")}, ${result.seconds} s`);
-  for (const [name, count] of Object.entries(result.counts).sort(([one], [other]) =>
+  for (const [name, count] of Object.entries(result.counts).toSorted(([one], [other]) =>
     one.localeCompare(other),
   ))
     console.log(`  ${name.padEnd(20)} ${count}`);

@@ -114,10 +114,23 @@ export const ERROR_CODES = {
     meaning: "Retention deleted the run. Its id cannot be used again.",
     hint: "Start another run with another id.",
   },
+  TOOL_RUN_REVERTED: {
+    meaning: "The effects of the run were reverted, so it cannot be resumed. Nothing was run.",
+    hint: "Fork the run to try again from an earlier task, or start another run.",
+  },
+  TOOL_FORK_INVALID: {
+    meaning: "The run cannot be forked in this way. Nothing was changed.",
+    hint: "Choose another task or call for `at`, as the message says.",
+  },
   TOOL_RESULT_DELETED: {
     meaning:
       "The call, or one with the same business key, ran before, and retention deleted its result. Nothing was run.",
     hint: "Look up the result where the effect happened, or use another business key.",
+  },
+  TOOL_STREAM_LOST: {
+    meaning:
+      "A reader of a stream was too slow: parts that it had not read were deleted at the end of their task.",
+    hint: "Read the result of the run instead; in a chat, send the same message again.",
   },
   TOOL_RUN_TAKEN: {
     meaning: "The run id belongs to a run that was started with another input.",
@@ -290,6 +303,18 @@ export const ERROR_CODES = {
   WORKFLOW_UNKNOWN: {
     meaning: "There is no workflow, agent or program with this name.",
     hint: "Check the spelling, or register the name with createWorker or in toolwright.config.",
+  },
+  TOOL_RUN_NOT_RECORDED: {
+    meaning: "The run cannot be recorded: it has not ended, or what a replay needs was deleted with its end.",
+    hint: 'Start runs with createRuntime({ recording: "keep" }), or with recording: "keep" in toolwright.config.',
+  },
+  TOOL_FIXTURE_INVALID: {
+    meaning: "The fixture of a run cannot be used: it is incomplete, was edited, or is from a newer version.",
+    hint: "Record the run again: toolwright record <run> > x.fixture.json",
+  },
+  TOOL_REPLAY_DIFFERS: {
+    meaning: "A replay made a call or a request that the recorded run did not make. Nothing was run.",
+    hint: "Compare the code with the recorded run: the differences name the task and the field.",
   },
   TOOL_PLATFORM_UNSUPPORTED: {
     meaning: "This operating system, or this version of Node, is not supported.",

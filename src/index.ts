@@ -19,6 +19,7 @@ export type {
   Reconciled,
   RedactOptions,
   RetryOptions,
+  RevertFields,
   ToolDefinition,
   ToolPolicies,
 } from "./definition/tool-options.ts";
@@ -59,6 +60,8 @@ export type { RegisterToolsOptions } from "./adapters/commander/register-tools.t
 
 export { createRuntime } from "./runtime/create-runtime.ts";
 export type { EnqueuedRun, EnqueueOptions } from "./runtime/runtime.ts";
+export type { ForkedRun, ForkOptions, RevertOptions } from "./runtime/runtime.ts";
+export type { RevertEntry, RevertReport } from "./runtime/revert/revert-report.ts";
 export type {
   Runtime,
   RuntimeCallOptions,
@@ -129,6 +132,7 @@ export {
   Loop,
   Parallel,
   Ralph,
+  Saga,
   Sequence,
   Signal,
   Sleep,
@@ -141,6 +145,7 @@ export type {
   LoopProps,
   ParallelProps,
   RetryPolicy,
+  SagaProps,
   SignalProps,
   SleepProps,
   TaskProps,

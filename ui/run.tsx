@@ -4,6 +4,7 @@ import { asProblem, get, post, type Problem } from "./api.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { CallTable } from "./call-table.tsx";
 import { duration, kindAndName } from "./format.ts";
+import { GoBack } from "./go-back.tsx";
 import { useKeptApprovals } from "./keep-settled.ts";
 import { useLive } from "./live.ts";
 import {
@@ -103,6 +104,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
           <pre class="error">{run.error.message}</pre>
         )}
         {isGone ? null : <Steps run={run} next={next} />}
+        {isGone || !may("operate") ? null : <GoBack run={run} />}
       </section>
       {approvals.length === 0 ? null : (
         <section aria-labelledby="approvals">

@@ -142,6 +142,33 @@ export interface Worker {
   readonly seenAtMs: number;
 }
 
+export interface ForkAnswer {
+  /** Of the fork. */
+  readonly runId: string;
+  readonly copied: { readonly tasks: number; readonly calls: number };
+  readonly rerun: readonly string[];
+  readonly dryRun: boolean;
+  readonly message: string;
+  readonly command: string | null;
+}
+
+export interface RevertEntry {
+  readonly tool: string;
+  readonly key: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly effectStatus: "succeeded" | "unknown";
+  readonly reason: string | null;
+}
+
+export interface RevertAnswer {
+  readonly dryRun: boolean;
+  readonly reverted: readonly RevertEntry[];
+  readonly left: readonly RevertEntry[];
+  readonly failed: readonly RevertEntry[];
+  readonly pending: readonly RevertEntry[];
+}
+
 export interface CallPart {
   readonly text: string;
   readonly offset: number;

@@ -50,14 +50,13 @@ const env = {
   TOOLWRIGHT_TOKEN: TOKEN,
 };
 const children: ChildProcess[] = [];
+/** What the processes print besides their results, for a failure. */
+const said: string[] = [];
 
 /** Resolves with the line that contains the text. */
 async function start(args: readonly string[], text: string): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(process.execPath, [TOOLWRIGHT, ...args], {
-    cwd: folder,
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(process.execPath, [TOOLWRIGHT, ...args], { cwd: folder, env });
+  child.stderr.on("data", (part: Buffer) => said.push(part.toString()));
   children.push(child);
   for await (const line of createInterface(child.stdout)) if (line.includes(text)) return { child, line };
   throw new Error(`toolwright ${args.join(" ")} ended early`);
@@ -110,6 +109,9 @@ try {
   assert.equal(keys.size, 3 * ORDERS.length);
   assert.ok([...keys.values()].every(({ size }) => size === 1));
   console.log(`${ORDERS.length} orders are finished; each of their ${keys.size} steps was charged once.`);
+} catch (error) {
+  console.error(said.join(""));
+  throw error;
 } finally {
   for (const child of children) child.kill("SIGKILL");
   ledger.closeAllConnections();

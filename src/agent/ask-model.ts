@@ -4,6 +4,8 @@ import { messageOf } from "../invoke/error-record.ts";
 import { assertNotAborted } from "../loop/call-results.ts";
 import { LONGEST_WAIT_MS, retryAfterMs } from "../invoke/retry-after.ts";
 import { untilAborted } from "../util/abort.ts";
+import type { Scope } from "../invoke/scope.ts";
+import { traceChat } from "../invoke/trace-work.ts";
 import type { Clock } from "../util/clock.ts";
 import type { AgentModel, AskOptions, ModelAnswer } from "../model/agent-model.ts";
 
@@ -11,14 +13,41 @@ const MAX_RETRIES = 2;
 const BACKOFF_MS = 1_000;
 
 /**
+ * @param scope in which the agent runs
  * @param onRetry called before the request is repeated: nothing of the failed response counts
  * @throws TOOL_ABORTED, TOOL_MODEL_FAILED
  */
-export async function askModel(
+export function askModel(
+  model: AgentModel,
+  options: AskOptions,
+  scope: Scope,
+  onRetry: () => void = () => undefined,
+): Promise<ModelAnswer> {
+  const { id, provider } = model;
+  const about = {
+    model: id,
+    provider,
+    isStreamed: options.onPart !== undefined,
+    isJson: options.outputSchema !== undefined,
+  };
+  return traceChat(
+    scope,
+    about,
+    () => ask(model, options, scope.host.clock, onRetry),
+    ({ usage, finish }) => ({
+      ...usage,
+      finishReason: FINISH_REASONS[finish],
+    }),
+  );
+}
+
+const FINISH_REASONS = { done: "stop", cut: "length", refused: "content_filter" } as const;
+
+async function ask(
   model: AgentModel,
   options: AskOptions,
   clock: Clock,
-  onRetry: () => void = () => undefined,
+  onRetry: () => void,
 ): Promise<ModelAnswer> {
   const { signal } = options;
   for (let retries = 0; ; retries += 1) {

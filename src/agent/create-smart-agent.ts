@@ -26,6 +26,13 @@ import { ownNames } from "./tools/tool-names.ts";
 const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
 const generating = lazyModule(() => import("./generate.ts"));
 
+/** `agent.invoke` in another runtime than the agent's own, for replays. Not for users. */
+export const INVOKE_ON: unique symbol = Symbol.for("toolwright.agent.invoke on");
+
+export interface ReplayableAgent {
+  readonly [INVOKE_ON]: (runtime: Runtime, input: AgentInput) => Promise<InvokeResult>;
+}
+
 export interface AgentSnapshot {
   readonly state: AgentState;
   readonly runtimeHint: { readonly name: string | undefined; readonly tools: readonly string[] };
@@ -104,6 +111,13 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     generate: async (how) => (await generating.get()).generate(invoke, how),
     asTool: (how) => createAgentTool(invokeInTool, how, name),
   };
+  Object.defineProperty(agent, INVOKE_ON, {
+    value: (runtime: Runtime, input: AgentInput): Promise<InvokeResult> =>
+      useRuntime(runtime, async (opened) => {
+        const { agent: own, invokeAgent } = await resources.get();
+        return invokeAgent({ ...own, options: { ...options, runtime } }, input, {}, opened, "anywhere");
+      }),
+  });
   return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));
 }
 

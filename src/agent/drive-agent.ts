@@ -129,7 +129,10 @@ interface NextAnswer {
 
 async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   const { responses, requestHash, history, window, budget, model, options, emit } = setup;
-  const slot = await responses.next(sha256(`${requestHash} ${history.hash}`));
+  const slot = await responses.next(sha256(`${requestHash} ${history.hash}`), () => ({
+    messages: history.stored,
+    settings: { system: setup.system, tools: setup.tools.offered },
+  }));
   const kept = slot.recorded?.value as StoredAnswer | undefined;
   const before = kept ?? (await prepare(setup));
   if (kept?.context !== undefined) window.apply(kept.context);
@@ -199,7 +202,7 @@ async function ask(
         : undefined,
   };
   try {
-    return await askModel(model, request, scope.host.clock, () => received?.discard());
+    return await askModel(model, request, scope, () => received?.discard());
   } catch (error) {
     if (signal?.aborted !== true) received?.discard();
     received?.abandon();

@@ -5,6 +5,8 @@ import { ToolwrightError } from "../errors.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Scope } from "../invoke/scope.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
+import { traceAgentInside } from "../invoke/trace-work.ts";
 import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { runTurn } from "../loop/run-turn.ts";
@@ -121,6 +123,8 @@ async function invokeTurn(
         runId,
         kind: AGENT_TURN,
         name: agent.options.name ?? "",
+        about: aboutOf(agent),
+        statusOf: ({ result }: DrivenTurn) => result.status,
         failureOf: ({ result: { status, stop } }: DrivenTurn) =>
           status === "failed"
             ? new ToolwrightError("TOOL_MODEL_FAILED", `The agent stopped without an answer: ${stop}.`)
@@ -189,6 +193,19 @@ async function invokeInside(
   input: AgentInput,
   invoked: InvokeOptions,
 ): Promise<InvokeResult> {
+  const inside = (): Promise<InvokeResult> => driveInside(agent, scope, input, invoked);
+  return traceAgentInside(scope, aboutOf(agent), inside, ({ status }) => ({
+    status,
+    errorType: status === "failed" ? "TOOL_MODEL_FAILED" : undefined,
+  }));
+}
+
+async function driveInside(
+  agent: AgentResources,
+  scope: Scope,
+  input: AgentInput,
+  invoked: InvokeOptions,
+): Promise<InvokeResult> {
   const { host, identity } = scope;
   const watched = watchedInside(scope, listenersOf(agent.options, invoked), invoked.stream);
   const { messages, hashes } = agent.memory.recall(input.messages ?? []);
@@ -248,6 +265,10 @@ async function finish(source: StateSource, result: StoredResult, emit: Emit): Pr
     metadata: { usage },
     state,
   };
+}
+
+function aboutOf({ options, model }: AgentResources): AgentAbout {
+  return { name: options.name, model: model.id, provider: model.provider };
 }
 
 /** The context window limits the agent; the other limits apply to the run. */

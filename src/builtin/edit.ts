@@ -8,11 +8,12 @@ const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/edit-text-file.ts")),
   ...(await import("../sandbox/protection/refuse-protected.ts")),
   ...(await import("../sandbox/patch/is-patch-applied.ts")),
+  ...(await import("./replaced-files.ts")),
   ...(await import("./settings.ts")),
 }));
 
 export async function editFileTool(path: string, patch: string): Promise<"ok"> {
-  const { currentSettings, editTextFile, protectPaths } = parts.value ?? (await parts.get());
+  const { currentSettings, editTextFile, keepReplaced, protectPaths } = parts.value ?? (await parts.get());
   await loadLazyModules();
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await editTextFile({
@@ -21,6 +22,7 @@ export async function editFileTool(path: string, patch: string): Promise<"ok"> {
     patch,
     maxBytes: maxOutputBytes,
     isProtected: protectPaths(protectedPaths),
+    beforeReplace: keepReplaced(),
   });
   return "ok";
 }
@@ -39,6 +41,7 @@ export const edit = defineBuiltInTool({
   replay: "run",
   digestInput: "patch",
   execute: ({ path, patch }) => editFileTool(path, patch),
+  revert: async ({ path }, ctx) => (await parts.get()).restoreReplaced(path, ctx),
   // After an interruption, the file shows whether the patch was applied. No part of it can be applied later.
   settleMs: 0,
   onUnknown: "tell",

@@ -6,11 +6,12 @@ import { defineBuiltInTool } from "../tool/define-tool.ts";
 const parts = lazyModule(async () => ({
   ...(await import("../sandbox/files/write-text-file.ts")),
   ...(await import("../sandbox/protection/refuse-protected.ts")),
+  ...(await import("./replaced-files.ts")),
   ...(await import("./settings.ts")),
 }));
 
 export async function writeFileTool(path: string, content: string): Promise<"ok"> {
-  const { currentSettings, protectPaths, writeTextFile } = parts.value ?? (await parts.get());
+  const { currentSettings, keepReplaced, protectPaths, writeTextFile } = parts.value ?? (await parts.get());
   await loadLazyModules();
   const { rootDir, maxOutputBytes, protectedPaths } = currentSettings();
   await writeTextFile({
@@ -19,6 +20,7 @@ export async function writeFileTool(path: string, content: string): Promise<"ok"
     content,
     maxBytes: maxOutputBytes,
     isProtected: protectPaths(protectedPaths),
+    beforeReplace: keepReplaced(),
   });
   return "ok";
 }
@@ -39,4 +41,5 @@ export const write = defineBuiltInTool({
   onUnknown: "run",
   digestInput: "content",
   execute: ({ path, content }) => writeFileTool(path, content),
+  revert: async ({ path }, ctx) => (await parts.get()).restoreReplaced(path, ctx),
 });

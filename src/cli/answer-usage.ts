@@ -6,7 +6,7 @@ import { commandName } from "./command-name.ts";
 import { EXIT } from "./command.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
 import { createScreen } from "./screen.ts";
-import { meantCommand } from "./similar-command.ts";
+import { meantCommand, similarCommand } from "./similar-command.ts";
 
 /** @param argv the raw arguments: an error may occur before `--json` is parsed */
 export function answerUsage(command: Command, argv: readonly string[]): void {
@@ -32,6 +32,7 @@ function toUsageError(command: Command, message: string, code: string | undefine
   const hint =
     switchHint(command, message) ??
     misplacedHint(command, message) ??
+    choiceHint(message) ??
     `See: ${[commandName(), ...commandPath(command).split(" ").slice(1), "--help"].join(" ")}`;
   return new CliError("CLI_USAGE", words, hint);
 }
@@ -55,6 +56,14 @@ function misplacedHint(command: Command, message: string): string | undefined {
   const owner = command.commands.find(({ options }) => options.some((option) => option.long === long));
   if (command.parent !== null || owner === undefined) return undefined;
   return `Write ${long} after the command, for example: ${commandName()} ${owner.name()} ${long} …`;
+}
+
+/** `--template agnt`: the choice that was meant. */
+function choiceHint(message: string): string | undefined {
+  const [, word = "", choices = ""] =
+    /argument '(.*)' is invalid\. Allowed choices are (.*)\./.exec(message) ?? [];
+  const meant = similarCommand(word, choices.split(", "));
+  return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }
 
 /** `--allow-network=false` is what many others take. Here a switch takes no value. */

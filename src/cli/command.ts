@@ -8,7 +8,8 @@ import { loadSettingsFor } from "./project-settings.ts";
 import { DEFAULT_STORE } from "../operate/store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
-export const EXIT = { finished: 0, failed: 1, waiting: 3 } as const;
+/** `left`: a revert left effects as they are. */
+export const EXIT = { finished: 0, failed: 1, waiting: 3, left: 4 } as const;
 
 export const STORE_HELP = "a SQLite file, or postgres://… (default: the config's, else toolwright.db)";
 

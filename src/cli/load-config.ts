@@ -16,6 +16,8 @@ import {
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
+import type { TelemetryOption } from "../invoke/telemetry.ts";
+import { aTelemetry, RECORDING } from "../runtime/options.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
@@ -35,6 +37,7 @@ interface GivenConfig {
   readonly maxOutputBytes?: number;
   readonly toolTimeoutMs?: number;
   readonly isolation?: ToolSettings["isolation"];
+  readonly recording?: "keep" | "off";
   /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
   /** Functions of `{ runId, input, signal, runtime }`, for workers. */
@@ -44,6 +47,8 @@ interface GivenConfig {
   readonly model?: unknown;
   readonly embeddingModel?: EmbeddingModelLike;
   readonly mcpServers?: Record<string, unknown>;
+  /** What `openTelemetry()` of `toolwright/otel` returns. */
+  readonly telemetry?: TelemetryOption;
 }
 
 export const CONFIG: OptionTable = optionTable<GivenConfig>(
@@ -53,12 +58,14 @@ export const CONFIG: OptionTable = optionTable<GivenConfig>(
     store: aStore,
     rootDir: aFullText,
     ...SETTING_OPTIONS,
+    recording: RECORDING,
     workflows: valuesOf(aFullText),
     programs: valuesOf(aFunction),
     agents: valuesOf(aFunction),
     model: aLanguageModel,
     embeddingModel: anEmbeddingModel,
     mcpServers: anObject,
+    telemetry: aTelemetry,
   },
   { example: "{ tools: [ … ] }" },
 );
@@ -72,9 +79,28 @@ export interface Config extends ConfigSettings {
 
 /** The runtime options that a config sets, without the store. */
 export function runtimeOptionsOf(config: ConfigSettings | undefined) {
-  const { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel } =
-    config ?? {};
-  return { rootDir, allowNetwork, maxOutputBytes, toolTimeoutMs, isolation, model, embeddingModel };
+  const {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    model,
+    embeddingModel,
+    telemetry,
+    recording,
+  } = config ?? {};
+  return {
+    rootDir,
+    allowNetwork,
+    maxOutputBytes,
+    toolTimeoutMs,
+    isolation,
+    model,
+    embeddingModel,
+    telemetry,
+    recording,
+  };
 }
 
 /** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */

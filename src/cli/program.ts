@@ -9,12 +9,16 @@ import { addCompletionCommand } from "./commands/completion.ts";
 import { addDenyCommand } from "./commands/deny.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEnqueueCommand } from "./commands/enqueue.ts";
+import { addForkCommand } from "./commands/fork.ts";
 import { addGcCommand } from "./commands/gc.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPsCommand } from "./commands/ps.ts";
+import { addRecordCommand } from "./commands/record.ts";
+import { addReplayCommand } from "./commands/replay.ts";
 import { addResumeCommand } from "./commands/resume.ts";
+import { addRevertCommand } from "./commands/revert.ts";
 import { addScheduleCommand } from "./commands/schedule.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addSignalCommand } from "./commands/signal.ts";
@@ -149,6 +153,10 @@ with exit codes of their own (2 for a usage error).`,
     addApproveCommand,
     addDenyCommand,
     addCancelCommand,
+    addRecordCommand,
+    addReplayCommand,
+    addForkCommand,
+    addRevertCommand,
     addSignalCommand,
     addScheduleCommand,
     addCapabilitiesCommand,

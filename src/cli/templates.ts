@@ -11,6 +11,8 @@ export interface Template {
   /** Files of `templates/init`. */
   readonly files: readonly string[];
   readonly packages: Readonly<Record<string, string>>;
+  /** Only for `npm run check`. */
+  readonly types?: Readonly<Record<string, string>>;
   readonly start: string;
   readonly startSays: string;
   /** Further commands, each with what it does. */
@@ -20,7 +22,7 @@ export interface Template {
 // Node before 22.18 needs the flag to run TypeScript.
 const node = (file: string): string => `node --experimental-strip-types ${file}`;
 
-export const TEMPLATES: Readonly<Record<"tool" | "agent" | "workflow" | "mcp", Template>> = {
+export const TEMPLATES: Readonly<Record<"tool" | "agent" | "chat" | "workflow" | "mcp", Template>> = {
   tool: {
     about: "one tool, and a program that calls it once per run id",
     files: ["place-order.ts", "order.ts", "place-order.test.ts"],
@@ -43,6 +45,32 @@ export const TEMPLATES: Readonly<Record<"tool" | "agent" | "workflow" | "mcp", T
       ["npx toolwright approve monday", "approves the large order"],
       ["npm start", "resumes the run: nothing is ordered twice"],
       ["npx toolwright calls monday", "lists the logged calls"],
+    ],
+  },
+  chat: {
+    about: "a server with useChat whose answers survive reloads and restarts",
+    files: [
+      "place-order.ts",
+      "chat.ts",
+      "chat-model.ts",
+      "chat-page.tsx",
+      "serve-chat.ts",
+      "server.ts",
+      "chat.test.ts",
+    ],
+    packages: {
+      "@ai-sdk/react": "^4.0.0",
+      ai: "^7.0.0",
+      esbuild: "^0.28.0",
+      react: "^19.3.0",
+      "react-dom": "^19.3.0",
+    },
+    types: { "@types/react": "^19.0.0", "@types/react-dom": "^19.0.0" },
+    start: node("server.ts"),
+    startSays: "serves the chat at http://127.0.0.1:3000 until you stop it",
+    more: [
+      ["npx toolwright approvals", "lists orders that wait for approval"],
+      ["npx toolwright calls monday", "lists the logged calls of the chat"],
     ],
   },
   workflow: {
@@ -94,7 +122,11 @@ export function projectFiles(name: TemplateName, { agents }: { readonly agents: 
   };
 }
 
-export const CHECKERS = { "@types/node": "^24.0.0", typescript: "^5.9.0 || ^7.0.0" } as const;
+const CHECKERS = { "@types/node": "^24.0.0", typescript: "^5.9.0 || ^7.0.0" } as const;
+
+export function checkersOf(name: TemplateName): Readonly<Record<string, string>> {
+  return { ...CHECKERS, ...TEMPLATES[name].types };
+}
 
 export function packagesOf(name: TemplateName): Readonly<Record<string, string>> {
   return { ...TEMPLATES[name].packages, toolwright: `^${readManifest().version}`, zod: "^4.1.0" };
@@ -106,7 +138,7 @@ function manifestOf(name: TemplateName): object {
     private: true,
     scripts: { start: TEMPLATES[name].start, test: "toolwright test", check: "tsc" },
     dependencies: packagesOf(name),
-    devDependencies: CHECKERS,
+    devDependencies: checkersOf(name),
   };
 }
 

@@ -43,6 +43,11 @@ export function callKey(scope: string, index: number | string, call: string): st
   return sha256(`${scope} ${typeof index === "number" ? index : JSON.stringify(index)} ${call}`);
 }
 
+/** The key of a call in a fork. @param originKey of the equal call in the first run of the line */
+export function forkedKey(runId: string, originKey: string): string {
+  return digest(["fork", runId, originKey]);
+}
+
 export function businessKey(toolName: string, key: string): string {
   return digest(["business", toolName, key]);
 }

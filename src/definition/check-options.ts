@@ -65,6 +65,8 @@ export const POLICIES: Readonly<Record<keyof AnyPolicies, Check>> = {
   acceptsIdempotencyKey: aBoolean,
   settleMs: aNumber(0),
   onUnknown: oneOf("run", "ask", "tell", "fail"),
+  revert: aFunction,
+  revertNeedsApproval: either("true, false or a function", aBoolean, aFunction),
   costOf: aFunction,
   redact: fields({ input: paths, output: paths }),
   cli: fields({
@@ -163,6 +165,13 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
         "cannot be combined with sideEffect: true: a cached result would skip the effect. If the tool has no external effect, set sideEffect: false.",
       );
     }
+    if (options.revert !== undefined && options.sideEffect !== true)
+      throw new Problem(
+        "revert",
+        "needs sideEffect: true: a tool without an effect has nothing to take back.",
+      );
+    if (options.revertNeedsApproval !== undefined && options.revert === undefined)
+      throw new Problem("revertNeedsApproval", "needs a revert function.");
     checkRedactPaths("input", options.redact?.input ?? [], parts.schema);
     if (parts.outputSchema !== undefined)
       checkRedactPaths("output", options.redact?.output ?? [], parts.outputSchema);

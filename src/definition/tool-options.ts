@@ -67,6 +67,21 @@ export type Reconciled<Output> =
   | { readonly happened: false }
   | undefined;
 
+/** What `revert` receives besides the arguments. Its ids are those of the call that it takes back. */
+export interface RevertFields<Output = unknown> {
+  /** What the call returned. `undefined` if that is unknown. Redacted fields are marks. */
+  readonly output: Output | undefined;
+  /** `"unknown"`: the call failed after it began, or was interrupted. Its effect may not have happened. */
+  readonly effectStatus: "succeeded" | "unknown";
+  /** The `idempotencyKey` of the call. The revert has a key of its own. */
+  readonly originalIdempotencyKey: string;
+}
+
+/** Declared as a method, so that options which are spread keep the type of their output. */
+type RevertFunction<Args, Output, Capabilities, Result> = {
+  call(args: Args, ctx: ToolContext<Capabilities> & RevertFields<Output>): Awaitable<Result>;
+}["call"];
+
 export type OnUnknown = "run" | "ask" | "tell" | "fail";
 
 /** Everything but the schemas and the function itself. */
@@ -116,6 +131,13 @@ export interface ToolPolicies<Args, Output, Capabilities> {
    * with TOOL_OUTCOME_UNKNOWN. Default: "ask", or "run" for tools that are idempotent or pass their key on.
    */
   readonly onUnknown?: OnUnknown | undefined;
+  /**
+   * Takes the effect of a call back. A revert is a call of its own: it is logged, and runs once for each call. The arguments
+   * are those of the log, in which redacted fields are marks.
+   */
+  readonly revert?: RevertFunction<Args, Output, Capabilities, unknown> | undefined;
+  /** Whether a revert waits for approval. Default `false`. */
+  readonly revertNeedsApproval?: boolean | RevertFunction<Args, Output, Capabilities, boolean> | undefined;
   readonly costOf?: ((call: { readonly model: string; readonly usage: unknown }) => number) | undefined;
   readonly redact?: RedactOptions | undefined;
   readonly cli?: CliOptions | undefined;

@@ -4,6 +4,7 @@ import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
+import { noteRevertible } from "./revertible-tools.ts";
 import type {
   CacheOptions,
   CliOptions,
@@ -76,6 +77,8 @@ export interface ToolSpec {
   readonly approvalTtlMs: number | undefined;
   readonly idempotencyKey: AnyPolicies["idempotencyKey"];
   readonly reconcile: AnyPolicies["reconcile"];
+  readonly revert: AnyPolicies["revert"];
+  readonly revertNeedsApproval: AnyPolicies["revertNeedsApproval"];
   readonly costOf: AnyPolicies["costOf"];
   readonly redactInput: readonly string[];
   readonly redactOutput: readonly string[];
@@ -90,6 +93,8 @@ export interface ToolSpec {
   readonly usesFiles: boolean;
   /** Uses no limit of the run. */
   readonly isExempt: boolean;
+  /** Its arguments come from the log, so they may contain redaction marks. */
+  readonly takesMarks: boolean;
   /** Whether `execute` declares a second parameter. */
   readonly declaresContext: boolean;
   /** Whether `execute` parses its input itself: then it receives the input as sent, so that nothing is transformed twice. */
@@ -129,6 +134,7 @@ export interface BuiltInParts {
   readonly usesFiles?: boolean | undefined;
   /** Set for the tool by which an agent returns its answer: no limit may refuse it. */
   readonly isExempt?: boolean | undefined;
+  readonly takesMarks?: boolean | undefined;
 }
 
 export function createToolSpec(
@@ -138,7 +144,9 @@ export function createToolSpec(
   checkPolicies(parts, policies as unknown as AnyPolicies);
   const { name, schema } = parts;
   const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
-  return { ...resolve(parts, policies), schema, inputJsonSchema };
+  const spec = { ...resolve(parts, policies), schema, inputJsonSchema };
+  if (spec.revert !== undefined) noteRevertible(spec);
+  return spec;
 }
 
 /** The spec of a built-in tool, which needs no check. Its schema is created on first use, to keep the import cheap. */
@@ -193,6 +201,8 @@ function resolve(
     approvalTtlMs: options.approvalTtlMs,
     idempotencyKey: options.idempotencyKey,
     reconcile: options.reconcile,
+    revert: options.revert,
+    revertNeedsApproval: options.revertNeedsApproval,
     costOf: options.costOf,
     redactInput: options.redact?.input ?? [],
     redactOutput: options.redact?.output ?? [],
@@ -203,6 +213,7 @@ function resolve(
     digestInput: parts.digestInput,
     usesFiles: parts.usesFiles === true,
     isExempt: parts.isExempt ?? false,
+    takesMarks: parts.takesMarks ?? false,
     declaresContext,
     parsesInput: parts.parsesInput ?? false,
     yields: parts.yields ?? isGenerator(parts.execute),
@@ -217,7 +228,7 @@ export function isGenerator(execute: unknown): boolean {
 }
 
 /** A `ctx` parameter alone proves nothing: the tool may only use `ctx.log`. */
-function namesKey(execute: ToolParts["execute"]): boolean {
+export function namesKey(execute: (...args: never[]) => unknown): boolean {
   return /\b(?:idempotencyKey|getToolIdempotencyKey)\b/.test(Function.prototype.toString.call(execute));
 }
 

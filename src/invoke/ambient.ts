@@ -1,5 +1,6 @@
 /** The scope in which a tool that is called further down the stack counts. Tools themselves cannot see it. */
 import { getAmbient, type PartialToolContext, runInFrame } from "../definition/context.ts";
+import type { Replay } from "./replay/replay.ts";
 import type { Scope } from "./scope.ts";
 import type { Try } from "./try.ts";
 
@@ -9,6 +10,8 @@ export interface Ambient {
   readonly attempt: Try | undefined;
   /** The try that opened the run, if the run was opened inside a call. */
   readonly around?: Try | undefined;
+  /** Set in a replay. Here, so that reading it does not open the scope. */
+  readonly replay?: Replay | undefined;
 }
 
 export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | undefined, work: () => T): T {

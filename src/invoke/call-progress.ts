@@ -6,6 +6,7 @@ import type { ApprovalRow } from "../store/tables/approvals.ts";
 import type { CacheKey } from "../store/tables/cache.ts";
 import type { CallRow } from "../store/tables/calls.ts";
 import type { Spending } from "./spending.ts";
+import type { EarlierSpan } from "./telemetry.ts";
 
 /** A class with initial values: every call has the same shape from the start, which is the cheapest. */
 export class Progress {
@@ -19,8 +20,12 @@ export class Progress {
   approvedBefore: boolean = false;
   /** The arguments that an approver edited, as JSON. They replace the arguments that were sent. */
   editedArgsJson: string | null = null;
+  /** The span of an earlier try of this call, or of its approval request. */
+  earlier: EarlierSpan | undefined = undefined;
   /** The stored late output of an effect that happened: the only trace of it. */
   lateJson: string | null = null;
+  /** In a fork: the parent's call whose result this call returns, or is asked about. */
+  copiedFrom: string | null = null;
 
   // Written by `journal`, and by a later stage.
 
@@ -30,7 +35,7 @@ export class Progress {
   approval: ApprovalRow | undefined = undefined;
   /** The id of the approval that this call ran on, or will run on. Also written by `approve`. */
   approvalId: string | null = null;
-  /** What the model reads beside the result. Also written by `approve`. */
+  /** What the model reads beside the result. Also written by `approve`, and in a replay by `replay`. */
   note: string | undefined = undefined;
 
   // Written by `limit`.
@@ -65,7 +70,9 @@ export class Progress {
   placeName: string | undefined = undefined;
   /** The limit that counts when the call begins. */
   rateName: string | undefined = undefined;
-  /** Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Written by its wait. */
+  /**
+   * Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Also written by
+   * `wait-for-place`. */
   mustShare: boolean = false;
 
   // Written by `begin`.

@@ -1,5 +1,5 @@
 /** One call on its way through the pipeline: its data from the start, and the state that the stages add (see `Progress`). */
-import { callKey, KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
+import { KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
 import { tryAround } from "./ambient.ts";
@@ -13,6 +13,7 @@ import type { Result } from "./outcome.ts";
 import { maskForKey, unmask } from "./redact.ts";
 import { hidesSomething } from "./storable.ts";
 import { Scope } from "./scope.ts";
+import type { CallSpan } from "./telemetry.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
 import { decode } from "../util/encode.ts";
@@ -102,7 +103,7 @@ export class Call extends Progress {
   /** Resolves when the call has returned. `invoke` resolves it. */
   readonly ended = new Ended();
 
-  // Written by the constructor and `identify`, before the pipeline. `journal` replaces both keys for edited arguments.
+  // Written by the constructor and `identify`; for edited arguments by `journal`, and for a recorded call by `replay`.
 
   /** The canonical text of the tool and its arguments, unredacted: only in memory. Equal calls have equal texts. */
   argsText: string;
@@ -113,6 +114,8 @@ export class Call extends Progress {
   /** The redacted text of the tool and its arguments: the key is the hash of it. */
   text: string = "";
   key: string = "";
+  /** In a fork: the key of the equal call in the first run of the line. */
+  originKey: string | undefined = undefined;
   /**
    * The key that the tool passes on: the call's key, or the digest of its business key, which `claim` writes. Outside any
    * run, `invoke` writes it.
@@ -157,6 +160,11 @@ export class Call extends Progress {
   /** Interrupted tries that have not settled. */
   unsettledTries: number = 0;
 
+  // Written by `trace`.
+
+  /** The span of the call, with telemetry. */
+  span: CallSpan | undefined = undefined;
+
   // Written by calls that the tool makes inside this one.
 
   /** The scope of the latest try's calls, created by the first of them (`innerScopeOf`). */
@@ -182,6 +190,7 @@ export class Call extends Progress {
       indexByCaller ?? scope.indexes.assign(text, { isCheck, toolCallId, batch, site, history });
     this.host = scope.host;
     this.spec = spec;
+    if (spec.revert !== undefined) scope.host.calledTools.set(spec.name, spec);
     this.scope = scope;
     const madeBy = scope.ofTry ?? tryAround();
     this.caller = madeBy?.call;
@@ -219,7 +228,9 @@ export function identify(call: Call): void {
     if (index !== call.callIndex) scope.indexes.move(call.argsText, call.callIndex, index);
     call.callIndex = index;
   }
-  call.key = callKey(scope.text, call.callIndex, call.text);
+  const { key, originKey } = scope.keyOf(call.callIndex, call.text);
+  call.key = key;
+  call.originKey = originKey;
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
   if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);
@@ -353,26 +364,18 @@ export function watchesKey(call: Call): boolean {
 /** What an event says about its call. */
 interface WatchedCall extends Pick<Call, "host" | "scope" | "toolCallId" | "key"> {
   readonly spec: Pick<ToolSpec, "name">;
+  readonly span?: CallSpan | undefined;
 }
 
 /** Notifies the listeners of the runtime. */
 export function emit(call: WatchedCall, details: CallEventDetails): void {
-  const { host, scope, spec, toolCallId, key } = call;
+  const { host, scope, spec, toolCallId, key, span } = call;
   if (!host.isWatched()) return;
   const { identity, attempt } = scope;
   const { nodeId, iteration } = identity;
   const at = host.clock.now();
-  host.emit({
-    ...sourceOf(scope),
-    nodeId,
-    iteration,
-    attempt,
-    at,
-    toolName: spec.name,
-    toolCallId,
-    key,
-    ...details,
-  });
+  const about = { nodeId, iteration, attempt, at, toolName: spec.name, toolCallId, key };
+  host.emit({ ...sourceOf(scope), ...about, ...details }, span);
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {

@@ -139,6 +139,7 @@ function cut(text: string, longest: number): string {
 /** The fields that a copy may change. All others, and the stack, are those of the original. */
 export interface ErrorChanges {
   readonly message?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
   readonly hint?: string;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;

@@ -51,6 +51,8 @@ export type CallEventDetails =
     }
   | { readonly type: "call-late"; readonly effect: "none" | "happened" | null }
   | { readonly type: "call-rerun"; readonly reason: string }
+  /** The process that ran the call has died, so it is not known whether the call had its effect. */
+  | { readonly type: "call-interrupted" }
   | { readonly type: "call-progress"; readonly message: string; readonly data: unknown }
   | {
       readonly type: "call-logged";
@@ -66,6 +68,8 @@ export interface ApprovalEventDetails {
   readonly type: "approval-settled";
   readonly approvalId: string;
   readonly approved: boolean;
+  /** From the request to the decision. */
+  readonly waitedMs: number;
   /** The answer to a question about an interrupted call. */
   readonly resolution: ApprovalResolution | undefined;
 }
@@ -97,6 +101,15 @@ export type WorkflowEventDetails =
   | { readonly type: "plan-rendered"; readonly name: string; readonly outline: () => readonly PlanOutline[] }
   /** The run was resumed with changed code, and the tasks that made these calls are gone. */
   | { readonly type: "tasks-missing"; readonly calls: readonly CallOfTask[] }
+  /** A task inside a `<Saga>` failed, and the effects of the saga were reverted. The numbers count effects. */
+  | {
+      readonly type: "saga-reverted";
+      readonly reverted: number;
+      readonly left: number;
+      readonly failed: number;
+      /** Reverts that wait for approval: the run waits too. */
+      readonly pending: number;
+    }
   /** A loop has run `maxIterations` times, and `until` is still false. */
   | {
       readonly type: "loop-limit-reached";
@@ -205,9 +218,17 @@ export type LoopEventDetails<Message = unknown, MessageParam = unknown> =
       readonly left: number;
     };
 
+/** A worker has taken the run. */
+export interface ClaimEventDetails {
+  readonly type: "run-claimed";
+  /** How long the run was ready, and no worker took it. */
+  readonly waitedMs: number;
+}
+
 /** What happens in a run, outside of its calls. */
 export type RunEventDetails =
   | ApprovalEventDetails
+  | ClaimEventDetails
   | WorkflowEventDetails
   | DivergedDetails
   | AgentEventDetails

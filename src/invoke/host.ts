@@ -10,8 +10,10 @@ import type { RuntimeEvent } from "./events.ts";
 import type { PlaceQueues } from "./place-queues.ts";
 import type { RunBudgets } from "./run-budgets.ts";
 import type { FailedWrites } from "./failed-writes.ts";
+import type { Replay } from "./replay/replay.ts";
 import type { RunRelease } from "./run-release.ts";
 import type { RunStreams } from "../stream/run-streams.ts";
+import type { CallSpan, Telemetry } from "./telemetry.ts";
 
 export interface Limits {
   readonly maxToolCalls?: number | undefined;
@@ -47,18 +49,24 @@ export interface Host {
   readonly store: Store;
   /** What models say, for the readers of runs. */
   readonly streams: RunStreams;
+  /** Opens spans and counts, if the runtime has telemetry. */
+  readonly telemetry: Telemetry | undefined;
   /** Identifies this runtime among all that share the store. */
   readonly ownerId: string;
   readonly clock: MeasuringClock;
   readonly settings: ToolSettings;
   readonly limits: Limits;
   readonly durability: "default" | "process" | "power";
+  /** `"keep"`: runs that start here keep what a replay needs, redacted, after their end. */
+  readonly recording: "keep" | "off";
   /** Whether an approval in a message history counts. Off by default. */
   readonly trustMessageApprovals: boolean;
   readonly approvalTtlMs: number | undefined;
   readonly models: Models;
   /** The project's tools, if they were passed to the runtime. */
   readonly tools: readonly ToolSpec[];
+  /** Tools with a `revert` that this runtime has called, by name. */
+  readonly calledTools: Map<string, ToolSpec>;
   /** The calls of this runtime that are in flight, and which of them wait for which. */
   readonly waitGraph: WaitGraph;
   /** Pure calls whose result equal calls wait for, by cache key. */
@@ -76,6 +84,10 @@ export interface Host {
   readonly runsAtWork: Set<string>;
   /** Runs that a worker has taken for this runtime. */
   readonly claimed: Map<string, ClaimedByWorker>;
+  /** Set in a replay: nothing runs, and every call and response comes from a fixture. */
+  readonly replay: Replay | undefined;
+  /** Tools whose definitions are stored with a recorded run, by run. */
+  readonly recordedTools: Map<string, Set<string>>;
   /** Runs that are stored as bound to this host: their tools have used files here. */
   readonly boundHere: Set<string>;
   /** Where this process runs: boot and pid namespace, as for owners. */
@@ -86,9 +98,10 @@ export interface Host {
   becomeWorker(leaseMs: number): Promise<void>;
   /** Fires when this runtime has lost its lease. */
   fencedSignal(): AbortSignal;
-  /** Whether there is a listener; otherwise no event is created. */
+  /** Whether there is a listener or telemetry; otherwise no event is created. */
   isWatched(): boolean;
-  emit(event: RuntimeEvent): void;
+  /** @param span of the call that the event is about, for telemetry */
+  emit(event: RuntimeEvent, span?: CallSpan): void;
   /** Writes a warning to standard error, once per `topic`. */
   readonly warnOnce: (topic: string, message: string) => void;
   /** Creates the snapshot hook of a call, if the runtime takes snapshots. */

@@ -10,6 +10,7 @@ import { cleanError, copyError, reportedCopy } from "./error-record.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { publishResult } from "./publish-result.ts";
 import { runDetachedPipeline, runPipeline } from "./pipeline.ts";
+import { recordTool } from "./recording/record-tool.ts";
 import type { Scope } from "./scope.ts";
 import { enterFlight } from "./calls-in-flight.ts";
 import { HostValue } from "../util/encode.ts";
@@ -73,6 +74,12 @@ async function run(call: Call): Promise<Result> {
     assertMayCall(call);
     await scope.ready;
     identify(call);
+    if (host.replay !== undefined) {
+      const answer = host.replay.answer(call);
+      hasEnded = isEnd(answer);
+      return answer;
+    }
+    if (host.recording === "keep") await recordTool(call);
     const entering = enterFlight(call);
     if (entering !== undefined) await entering;
     isInFlight = true;

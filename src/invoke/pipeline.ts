@@ -14,6 +14,7 @@ import { capacity } from "./policies/capacity.ts";
 import { retry } from "./policies/retry.ts";
 import { timeout } from "./policies/timeout.ts";
 import { toolLimits } from "./policies/tool-limits.ts";
+import { enterSpan, trace } from "./policies/trace.ts";
 import { validate } from "./policies/validate.ts";
 import { compose, type Policy } from "./policy.ts";
 
@@ -44,5 +45,18 @@ const detachedPipeline: readonly Policy[] = [
   execute,
 ];
 
-export const runPipeline: (call: Call) => Promise<Result> = compose(pipeline);
+/** With telemetry: two more stages. */
+const tracedPipeline: readonly Policy[] = [
+  trace, // sees every exit
+  ...pipeline.toSpliced(pipeline.indexOf(begin), 0, enterSpan), // the intent has the span context
+];
+
+const runPlain = compose(pipeline);
+const runTraced = compose(tracedPipeline);
+
+export function runPipeline(call: Call): Promise<Result> {
+  const { telemetry } = call.host;
+  return telemetry === undefined || telemetry.isIdle() ? runPlain(call) : runTraced(call);
+}
+
 export const runDetachedPipeline: (call: Call) => Promise<Result> = compose(detachedPipeline);

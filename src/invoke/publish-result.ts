@@ -1,5 +1,6 @@
 /** Passes what a model's call returned, or what it waits for, to the readers of the run. */
 import type { ToolwrightError } from "../errors.ts";
+import { toPlainJson } from "../stream/result-parts.ts";
 import type { StreamPartDetails } from "../stream/stream-part.ts";
 import type { Call } from "./call.ts";
 import type { Outcome } from "./outcome.ts";
@@ -29,7 +30,7 @@ function detailsOf(call: Call, toolCallId: string, outcome: Outcome): StreamPart
       return {
         type: "tool-result",
         ...named,
-        output: toJson(storableOutput(spec, args, outcome.output, host.store.secret)),
+        output: toPlainJson(storableOutput(spec, args, outcome.output, host.store.secret)),
       };
     case "pending": {
       const { id: approvalId, argsHash } = outcome.approval;
@@ -44,17 +45,4 @@ function detailsOf(call: Call, toolCallId: string, outcome: Outcome): StreamPart
 
 function errorOf({ code, message, logged }: ToolwrightError): { code: string; message: string } {
   return { code, message: logged?.message ?? message };
-}
-
-/** Readers receive JSON, whichever process they are in. */
-function toJson(value: unknown): unknown {
-  try {
-    const text = JSON.stringify(value, (_name, inner: unknown) =>
-      typeof inner === "bigint" ? inner.toString() : inner,
-    );
-    return text === undefined ? null : (JSON.parse(text) as unknown);
-  } catch {
-    // An output that has no JSON form, such as a cycle, was stored in another one.
-    return null;
-  }
 }

@@ -4,6 +4,7 @@
  */
 import {
   callKey,
+  forkedKey,
   KEY_VERSION,
   type KeyVersion,
   type ScopeIdentity,
@@ -13,6 +14,7 @@ import { ToolwrightError } from "../errors.ts";
 import { callsByPendingId, highestSeqOfTask } from "../store/tables/calls.ts";
 import { type Writer } from "../store/tables/write-calls.ts";
 import { type Labels, reopenRun } from "../store/tables/runs.ts";
+import { runReverted } from "../store/tables/tombstones.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { ToolSettings } from "../definition/context.ts";
 import type { Call } from "./call.ts";
@@ -72,6 +74,8 @@ export class Scope {
   readonly waiting = new Set<string>();
   /** For a root: a call in or below it has arguments or outputs that must be removed from the store later. */
   holdsSecrets = false;
+  /** A loop in it has asked a recorded model, so readers of the run may follow it. */
+  asksModel = false;
   /**
    * For the scope of bare calls: loading it has listed its run as running, and its first call has not ended yet. `new`: the
    * run has no other scope.
@@ -95,6 +99,7 @@ export class Scope {
   readonly #turns = new Map<number, Scope>();
   readonly #requests = new Map<string, number>();
   #id = 0;
+  #originId: string | undefined;
   #loops = 0;
   #epoch: number | null = null;
   #keyVersion: KeyVersion | undefined;
@@ -149,6 +154,29 @@ export class Scope {
   /** The version of the key derivation. `undefined` until the scope is loaded. */
   get keyVersion(): KeyVersion | undefined {
     return this.isDetached ? KEY_VERSION : this.#keyVersion;
+  }
+
+  /** In a fork: the first run of the line. `undefined` until the scope is loaded. */
+  get originId(): string | undefined {
+    return this.#originId;
+  }
+
+  /**
+   * The key of a call in this scope. Equal calls of a run and its forks have one origin key in common; each run derives its own
+   * keys from it.
+   */
+  keyOf(index: number | string, text: string): { readonly key: string; readonly originKey?: string } {
+    if (this.#originId === undefined) return { key: callKey(this.text, index, text) };
+    const { nodeId, iteration, path } = this.identity;
+    const parentKey = this.originParentKey;
+    const origin = scopeText({ runId: this.#originId, nodeId, iteration, path, parentKey });
+    const originKey = callKey(origin, index, text);
+    return { key: forkedKey(this.identity.runId, originKey), originKey };
+  }
+
+  /** In a fork: the origin key of the enclosing call. */
+  get originParentKey(): string {
+    return this.parent === undefined ? (this.#outer?.originParentKey ?? "") : (this.parent.originKey ?? "");
   }
 
   get writer(): Writer {
@@ -237,9 +265,9 @@ export class Scope {
    */
   indexOfPending(toolCallId: string, text: string, counted: number): number {
     const calls = this.#pending.get(toolCallId);
-    if (calls === undefined || calls.has(callKey(this.text, counted, text))) return counted;
+    if (calls === undefined || calls.has(this.keyOf(counted, text).key)) return counted;
     for (let index = 0; index <= this.#recorded.size; index += 1) {
-      if (calls.get(callKey(this.text, index, text)) === true) return index;
+      if (calls.get(this.keyOf(index, text).key) === true) return index;
     }
     return counted;
   }
@@ -266,11 +294,13 @@ export class Scope {
     if (root !== this) await root.ready;
     const { host, identity, attempt, kind } = this;
     const taken = await owned;
-    const run = { kind, name: this.#runName, labels: this.#labels, ownerId: host.ownerId };
+    const isRecorded = host.recording === "keep";
+    const run = { kind, name: this.#runName, labels: this.#labels, ownerId: host.ownerId, isRecorded };
     const isBare = taken === undefined && root === this;
     const loaded = await host.store.transaction(function* () {
       const now = host.clock.now();
       const row = taken ?? (yield* ensureScope(identity, attempt, now, run));
+      if (row.isSealed && isBare) throw runReverted(identity.runId);
       if (isBare && row.isOfNewRun !== true) yield* reopenRun(identity.runId, host.ownerId, null, now);
       const seq = yield* highestSeqOfTask(identity, attempt);
       return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq };
@@ -280,6 +310,7 @@ export class Scope {
     }
     if (isBare) this.opensRun = loaded.row.isOfNewRun === true ? "new" : "known";
     this.#id = loaded.row.id;
+    this.#originId = loaded.row.originId ?? undefined;
     this.#epoch = taken === undefined ? null : taken.epoch;
     this.#keyVersion = loaded.row.keyVersion;
     this.#recorded = loaded.keys;

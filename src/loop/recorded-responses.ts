@@ -7,9 +7,13 @@ import { type RecordedResponse, readResponse, saveResponse } from "../store/tabl
 import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
+import type { AskedModel } from "../invoke/asked-model.ts";
 import type { Scope } from "../invoke/scope.ts";
+import type { Replay } from "../invoke/replay/replay.ts";
+import type { ResponseRequest } from "../invoke/replay/recorded-requests.ts";
 import { LiveResponse } from "../stream/live-response.ts";
 import type { PartOrigin, StreamPartDetails } from "../stream/stream-part.ts";
+import { RequestLog } from "./request-log.ts";
 
 export interface ResponseSlot {
   /** The stored response to an equal request. */
@@ -43,9 +47,10 @@ export interface ReceivedResponse extends Pick<
 export interface RecordedResponses {
   /**
    * Takes the next position.
+   * @param request what the model is asked, for recorded runs and replays
    * @param earlierHash the hash of the same request in an earlier version
    */
-  next(requestHash: string, earlierHash?: string): Promise<ResponseSlot>;
+  next(requestHash: string, request?: () => AskedModel, earlierHash?: string): Promise<ResponseSlot>;
 }
 
 /**
@@ -59,12 +64,18 @@ export function recordedResponsesOf(
 ): RecordedResponses {
   let next = first;
   let isLive = false;
+  const requests = new RequestLog(scope);
   return {
-    async next(requestHash, earlierHash) {
+    async next(requestHash, request, earlierHash) {
       const position = next;
       next += 1;
+      scope.asksModel = true;
       await scope.ready;
       assertRecording(scope);
+      const { replay } = scope.host;
+      if (replay !== undefined)
+        return replayedSlot(scope, replay, { position, isByRequest: false, requestHash, asked: request?.() });
+      const requestJson = await requests.describe(position, request);
       const found = isLive ? undefined : await readAt(scope, position);
       const isSame =
         found?.requestHash === requestHash || (found !== undefined && found.requestHash === earlierHash);
@@ -72,7 +83,7 @@ export function recordedResponsesOf(
         isLive = true;
         onDiverged(position - first);
       }
-      const slot = slotAt(scope, position, requestHash, isSame ? found : undefined);
+      const slot = slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined);
       const release = (): void => {
         if (next === position + 1) next = position;
       };
@@ -86,16 +97,22 @@ export function recordedResponsesOf(
  * request was made before. A request without a stored response goes to the model.
  */
 export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
+  const requests = new RequestLog(scope);
   return {
-    async next(requestHash) {
+    async next(requestHash, request) {
       const count = scope.countRequest(requestHash);
+      scope.asksModel = true;
       await scope.ready;
       assertRecording(scope);
       const position = positionOfRequest(requestHash, count);
+      const { replay } = scope.host;
+      if (replay !== undefined)
+        return replayedSlot(scope, replay, { position, isByRequest: true, requestHash, asked: request?.() });
+      const requestJson = await requests.describe(position, request);
       const found = await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
       return {
-        ...slotAt(scope, position, requestHash, isSame ? found : undefined),
+        ...slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined),
         release: () => scope.uncountRequest(requestHash, count),
         hasDiverged: false,
       };
@@ -119,7 +136,7 @@ async function readAt(scope: Scope, position: number): Promise<RecordedResponse 
 function slotAt(
   scope: Scope,
   position: number,
-  requestHash: string,
+  request: { readonly requestHash: string; readonly requestJson: string | null },
   recorded: RecordedResponse | undefined,
 ): Omit<ResponseSlot, "hasDiverged" | "release"> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
@@ -130,7 +147,7 @@ function slotAt(
   ): Promise<unknown> => {
     const responseJson = encode(value);
     const changes = await commit(scope, function* () {
-      const saved = yield* saveResponse(location, { requestHash, responseJson }, scope.writer);
+      const saved = yield* saveResponse(location, { ...request, responseJson }, scope.writer);
       if (saved > 0) for (const more of also) if (more !== undefined) yield* more();
       return saved;
     });
@@ -154,6 +171,23 @@ function slotAt(
         save: (value, end, also) => live.commit(end, (parts) => save(value, also, parts)),
       };
     },
+  };
+}
+
+/** In a replay the response comes from the fixture, and a request to the model cannot be made. */
+function replayedSlot(scope: Scope, replay: Replay, request: ResponseRequest): ResponseSlot {
+  const recorded = replay.respond(scope, request);
+  const location = { requestHash: request.requestHash, requestJson: null };
+  return {
+    ...slotAt(scope, request.position, location, undefined),
+    recorded,
+    hasDiverged: false,
+    release: () => undefined,
+    receive: () =>
+      Promise.reject(
+        replay.failureOf(scope) ??
+          new ToolwrightError("TOOL_REPLAY_DIFFERS", "The recorded run has no response here."),
+      ),
   };
 }
 

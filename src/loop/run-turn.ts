@@ -7,10 +7,12 @@ import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import type { Host, Limits } from "../invoke/host.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
+import { endReplay } from "../invoke/recording/keep-recording.ts";
 import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
-import { forgetReplayOfTask } from "../store/tables/retention.ts";
+import { turnPart } from "../store/tables/recordings.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import {
@@ -42,6 +44,9 @@ export interface TurnOptions<T> {
   readonly name: string;
   /** What a worker that resumes the run needs. */
   readonly input?: unknown;
+  /** For telemetry. */
+  readonly about?: AgentAbout | undefined;
+  readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   readonly limits?: Limits | undefined;
@@ -89,9 +94,13 @@ export async function runTurn<T>(
     return replay(decode(chosen.resultJson), chosen.turn);
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
+  let refusal: unknown;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
-    const row = await startTurn(host, scope, chosen.turn, options);
+    const row = await startTurn(host, scope, chosen.turn, options).catch((error: unknown) => {
+      if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") refusal = error;
+      throw error;
+    });
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
     return drive({
       scope,
@@ -106,6 +115,9 @@ export async function runTurn<T>(
     name: options.name,
     input: options.input,
     failureOf: options.failureOf,
+    about: options.about,
+    statusOf: options.statusOf,
+    isRefusal: (error) => error !== undefined && error === refusal,
   });
 }
 
@@ -200,7 +212,13 @@ async function end(
     yield* assertOwned(scope);
     yield* endTurn(runId, turn, resultJson, host.clock.now());
     if (beganJson !== undefined) yield* shortenBegan(runId, turn, beganJson);
-    yield* forgetReplayOfTask(runId, NODE, path);
+    const copy = {
+      part: turnPart(turn),
+      json: function* (): Transaction<string> {
+        return `{"input":${(yield* turnOf(runId, turn))?.beganJson ?? "{}"},"result":${resultJson}}`;
+      },
+    };
+    yield* endReplay({ runId, task: { nodeId: NODE, path } }, copy, { runId });
     yield* voidApprovalsOfTask(scope.identity);
   }, "normal");
 }

@@ -48,6 +48,8 @@ export interface ModelAnswer {
 
 export interface AgentModel {
   readonly id: string;
+  /** As its library names it. `undefined` if it does not. */
+  readonly provider?: string | undefined;
   /** Whether the model supports structured output. */
   readonly isStructured: boolean;
   ask(options: AskOptions): Promise<ModelAnswer>;

@@ -14,6 +14,7 @@ export function fromLanguageModel(value: unknown): AgentModel | undefined {
   const toPrompt = createPromptMaker();
   return {
     id: model.modelId ?? "unknown",
+    provider: model.provider,
     isStructured: true,
     async ask(options) {
       const request = toRequest(options, toPrompt(options.messages));
@@ -58,7 +59,7 @@ function toAnswer(result: Part | undefined | null): ModelAnswer {
       arguments: argumentsOf(part["input"]),
     })),
     finish: finishOf(result?.["finishReason"]),
-    usage: usageOf(result?.["usage"]),
+    usage: sdkUsage(result?.["usage"]),
     provider: { kind: SDK_KIND, content: parts.flatMap((part) => keptPart(part, ids.get(part))) },
   };
 }
@@ -102,7 +103,8 @@ function finishOf(reason: unknown): ModelAnswer["finish"] {
   return unified === "content-filter" ? "refused" : "done";
 }
 
-function usageOf(usage: unknown): ModelUsage {
+/** The usage that a model of the AI SDK reports. */
+export function sdkUsage(usage: unknown): ModelUsage {
   const { inputTokens, outputTokens, cachedInputTokens } = (usage ?? {}) as Part;
   return {
     inputTokens: totalOf(inputTokens, "total"),

@@ -41,6 +41,8 @@ const LABELS: Readonly<Record<string, string>> = {
   approvals: "List the requests",
   calls: "List its calls",
   cancel: "Cancel the run",
+  fork: "Fork the run",
+  revert: "Revert what is left",
   inspect: "Show the run",
   ps: "List the runs",
   resume: "Resume the run",

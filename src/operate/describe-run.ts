@@ -1,8 +1,10 @@
 /** A run of any kind as data for programs and people. */
 import { ToolwrightError } from "../errors.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import { readCallMarks } from "../store/tables/call-pages.ts";
 import { CALL_STATUSES, type CallStatus } from "../store/tables/calls.ts";
+import { readFork } from "../store/tables/forks.ts";
+import { readRevertedAt } from "../store/tables/reverts.ts";
 import { readForks, readRunRow, type RunRow } from "../store/tables/runs.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { errorOf } from "./described-error.ts";
@@ -12,7 +14,7 @@ import { listWaits } from "./run-waits.ts";
 import { livenessIn } from "./run-owner.ts";
 import { readRunTree } from "./run-tree.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
-import type { NodeStatus, RunDescription, RunNode, RunSummary } from "../runtime/runs.ts";
+import type { NodeStatus, RunDescription, RunLineage, RunNode, RunSummary } from "../runtime/runs.ts";
 
 const MOST_FORKS = 100;
 
@@ -26,7 +28,17 @@ export async function describeRun(store: Store, runId: string): Promise<RunDescr
     waits: isOver(summary.status) ? [] : await listWaits(store, runId),
     tree,
     counts: { tasks: countNodes(tree), calls: await countCalls(store, runId) },
-    lineage: { parent: row.parentId, forks: await store.read(() => readForks(runId, MOST_FORKS)) },
+    lineage: await store.read(() => readLineage(row)),
+    revertedAtMs: await store.read(() => readRevertedAt(runId)),
+  };
+}
+
+function* readLineage({ runId, parentId }: RunRow): Transaction<RunLineage> {
+  const fork = parentId === null ? undefined : yield* readFork(runId);
+  return {
+    parent: parentId,
+    fork: fork === undefined ? null : { at: fork.cut, effects: fork.effects, madeAtMs: fork.madeAtMs },
+    forks: yield* readForks(runId, MOST_FORKS),
   };
 }
 

@@ -1,10 +1,12 @@
 /** Explains the status of a run of any kind, and which steps an operator can take, each with its command. */
 import type { Store } from "../store/store.ts";
+import { isReverted } from "../store/tables/reverts.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { type CommandSyntax, toTypedStep } from "./commands.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
 import { explainProgram } from "./explain-program.ts";
 import { explainWorkflow } from "./explain-workflow.ts";
+import { explainReverted } from "./explain-reverted.ts";
 import { type NextStep, nextStep } from "./next-step.ts";
 import type { RunExplanation, RunStatus, RunSummary } from "../runtime/runs.ts";
 import { NO_WORKER, readOutlook } from "./worker-outlook.ts";
@@ -31,6 +33,7 @@ export async function explainSteps(store: Store, runId: string): Promise<Explain
   const workflow = known.row.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
   const explained =
     workflow === undefined ? await explainProgram(store, known) : await explainWorkflow(store, workflow);
+  if (await store.read(() => isReverted(runId))) return explainReverted(store, runId, explained);
   return withOutlook(store, known, explained);
 }
 

@@ -1,6 +1,7 @@
 /** Whether `toolwright resume <run-id>` works for a run. One rule for everything that suggests it. */
 import { existsSync } from "node:fs";
 import type { Store } from "../store/store.ts";
+import { isReverted } from "../store/tables/reverts.ts";
 import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { readLivingOwner } from "./run-owner.ts";
 
@@ -8,6 +9,7 @@ import { readLivingOwner } from "./run-owner.ts";
 export async function isResumable(store: Store, run: WorkflowRunRow | undefined): Promise<boolean> {
   if (run === undefined || run.status === "finished" || run.file === null || !existsSync(run.file))
     return false;
+  if (await store.read(() => isReverted(run.runId))) return false;
   return run.status !== "running" || (await readLivingOwner(store, run.ownerId)) === undefined;
 }
 

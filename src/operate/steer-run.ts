@@ -4,6 +4,7 @@ import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { voidApprovalsOfRun } from "../store/tables/approvals.ts";
 import { markReady } from "../store/tables/queue.ts";
+import { assertResumable } from "../store/tables/reverts.ts";
 import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
 import { queueAgain, readRun } from "../store/tables/workflow-runs.ts";
 import { type CancelResult, cancelRun } from "./cancel-run.ts";
@@ -78,6 +79,7 @@ export async function requestResume(
   syntax: CommandSyntax,
 ): Promise<ResumeAnswer> {
   const { row, summary } = await requireRun(store, runId);
+  await store.read(() => assertResumable(runId));
   const { status, interrupted, kind } = summary;
   if (status === "finished")
     throw new ToolwrightError(

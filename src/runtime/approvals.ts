@@ -5,7 +5,9 @@ import { decodeContract, problemsWith } from "../invoke/approvals/contract.ts";
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { holdsMark, mask } from "../invoke/redact.ts";
+import type { PendingApprovals } from "../invoke/telemetry.ts";
 import {
+  countPending,
   denyEqualRequests,
   type ApprovalFilter,
   type ApprovalRow,
@@ -17,6 +19,7 @@ import {
 import { markReady } from "../store/tables/queue.ts";
 import { readScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
+import { traceOfRequest } from "../store/tables/traces.ts";
 import { hasTurns } from "../store/tables/turns.ts";
 import { isWorkflowRun } from "../store/tables/workflow-runs.ts";
 import { callText } from "../definition/call-key.ts";
@@ -35,9 +38,16 @@ export async function readApprovals(
   return rows.map(toApproval);
 }
 
+/** For telemetry. */
+export async function readPending({ store, clock }: Host): Promise<PendingApprovals> {
+  const now = clock.now();
+  const { count, oldestAtMs } = await store.read(() => countPending(now));
+  return { count, oldestMs: oldestAtMs === null ? 0 : Math.max(0, now - oldestAtMs) };
+}
+
 export async function decideApproval(host: Host, id: string, decision: ApprovalDecision): Promise<Approval> {
   const now = host.clock.now();
-  const { row, kind } = await host.store.transaction(function* () {
+  const { row, kind, trace } = await host.store.transaction(function* () {
     const current = yield* readApproval(id, now);
     assertOpen(current, id, decision);
     const { approved, happened } = verdictOn(current, decision);
@@ -56,18 +66,30 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);
     yield* markReady(current.runId);
-    return { row: settled, kind: yield* kindOfRun(current.runId) };
+    // Only telemetry asks for it.
+    const earlier = host.telemetry === undefined ? null : yield* traceOfRequest(current);
+    return { row: settled, kind: yield* kindOfRun(current.runId), trace: earlier };
   }, "full");
   if (row === undefined) throw notFound(id);
   const approval = toApproval(row);
+  const { runId, nodeId, iteration, toolName } = row;
+  const isApproved = row.status === "approved";
+  const span = host.telemetry?.open({
+    type: "decision",
+    place: { runId, kind, nodeId, iteration },
+    toolName,
+  });
+  if (trace !== null) span?.link({ trace, reason: "request" });
+  span?.end({ status: isApproved ? "approved" : "denied" });
   host.emit({
     type: "approval-settled",
     approvalId: id,
-    runId: row.runId,
+    runId,
     kind,
-    nodeId: row.nodeId,
-    iteration: row.iteration,
-    approved: row.status === "approved",
+    nodeId,
+    iteration,
+    approved: isApproved,
+    waitedMs: Math.max(0, now - row.requestedAtMs),
     resolution: approval.resolution,
     at: now,
   });

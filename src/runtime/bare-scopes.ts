@@ -61,6 +61,7 @@ export class BareScopes {
     if (waiting.length === 0) this.#waiting.delete(name);
     const close = (isWaiting: boolean): void => {
       if (isWaiting) this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), scope]);
+      else void this.#host.streams.leave(scope.identity.runId);
     };
     return { scope, close };
   }

@@ -5,10 +5,12 @@
 import { setImmediate } from "node:timers/promises";
 import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
+import { endReplay } from "../invoke/recording/keep-recording.ts";
 import {
   deleteExpiredCache,
   deleteRun,
-  forgetReplayOfRun,
+  failTasksOfRun,
+  forgetInput,
   giveUpTurns,
   listBareRunsBefore,
   listOpenTurnsBefore,
@@ -75,7 +77,8 @@ async function deleteRuns(
   const deletedRuns = new Set<string>();
   let deletedCalls = 0;
   const remove = async (runId: string, mayGo: (age: RunAge) => boolean): Promise<void> => {
-    const calls = await sweep.changeRun(runId, before, mayGo, () => deleteRun(runId, now));
+    const isFree = (age: RunAge): boolean => !age.hasOpenForks && mayGo(age);
+    const calls = await sweep.changeRun(runId, before, isFree, () => deleteRun(runId, now));
     if (calls === undefined) return;
     deletedRuns.add(runId);
     deletedCalls += calls;
@@ -99,6 +102,12 @@ const FORGOTTEN = JSON.stringify({
   hint: "Resume the run: it starts a new attempt, which receives a summary of the calls of this one.",
 });
 
+/** Returns the number of changed rows. */
+function* forgetReplay(runId: string): Transaction<number> {
+  const rows = (yield* endReplay({ runId })) + (yield* failTasksOfRun(runId, FORGOTTEN));
+  return rows + (yield* forgetInput(runId));
+}
+
 async function clearRuns(
   sweep: Sweep,
   deletedRuns: ReadonlySet<string>,
@@ -109,8 +118,12 @@ async function clearRuns(
   for (const status of ["failed", "cancelled", "running"] as const) {
     for await (const runId of sweep.pages((after) => listWorkflowRunsBefore(status, before, after))) {
       if (deletedRuns.has(runId)) continue;
-      const forget = (): Transaction<number> => forgetReplayOfRun(runId, FORGOTTEN);
-      const rows = await sweep.changeRun(runId, before, (age) => age.status === status, forget);
+      const rows = await sweep.changeRun(
+        runId,
+        before,
+        (age) => age.status === status,
+        () => forgetReplay(runId),
+      );
       if (rows !== undefined && rows > 0) cleared += 1;
     }
   }
@@ -118,12 +131,15 @@ async function clearRuns(
     if (deletedRuns.has(runId)) continue;
     const mayGo = (age: RunAge): boolean =>
       age.status === undefined && age.openTurns === 0 && !age.waitsForApproval;
-    const rows = await sweep.changeRun(runId, before, mayGo, () => forgetReplayOfRun(runId, FORGOTTEN));
+    const rows = await sweep.changeRun(runId, before, mayGo, () => forgetReplay(runId));
     if (rows !== undefined && rows > 0) cleared += 1;
   }
   for await (const runId of sweep.pages((after) => listOpenTurnsBefore(before, after))) {
     const mayGo = (age: RunAge): boolean => !age.waitsForApproval;
-    const turns = await sweep.changeRun(runId, before, mayGo, () => giveUpTurns(runId, now));
+    const turns = await sweep.changeRun(runId, before, mayGo, function* () {
+      yield* endReplay({ runId });
+      return yield* giveUpTurns(runId, now);
+    });
     if (turns !== undefined && turns > 0) cleared += 1;
   }
   return cleared;

@@ -1,11 +1,14 @@
 /** Creates a runtime. The parts that need a store are loaded on first use. */
+import type { Ambient } from "../invoke/ambient.ts";
 import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
+import type { Telemetry } from "../invoke/telemetry.ts";
 import type { ApprovalFilter } from "../store/tables/approvals.ts";
 import type { ToolLike } from "../tool/from-tool.ts";
 import { ToolwrightError } from "../errors.ts";
+import { getAmbient } from "../definition/context.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY } from "../definition/package-copy.ts";
 import { Lazy, lazyModule } from "../util/lazy.ts";
 import type { ApprovalDecision } from "./approvals.ts";
@@ -14,16 +17,20 @@ import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
 import type { Schedules } from "./schedules.ts";
 import type { SentSignal, SignalOptions } from "./signals.ts";
 import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.ts";
-import { checkId, checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
+import { checkId, checkRuntimeOptions, REPLAY, type RuntimeOptions } from "./options.ts";
 import type {
   EnqueuedRun,
   EnqueueOptions,
+  ForkedRun,
+  ForkOptions,
+  RevertOptions,
   Runtime,
   RuntimeCallOptions,
   RunScopeOptions,
   StreamOptions,
   TaskIdentity,
 } from "./runtime.ts";
+import type { RevertReport } from "./revert/revert-report.ts";
 import type { StreamReadOptions } from "../stream/read-stream.ts";
 import type { StreamPart } from "../stream/stream-part.ts";
 import type { StoreRuntime, TaskScopeOptions } from "./store-runtime.ts";
@@ -83,6 +90,11 @@ export async function hostOf(runtime: Runtime): Promise<Host> {
   return useRuntime(runtime, async ({ host }) => host);
 }
 
+/** The telemetry of a runtime. `undefined` also for a runtime that a user has written. Not for users. */
+export async function telemetryOf(runtime: Runtime): Promise<Telemetry | undefined> {
+  return USE in runtime ? (await hostOf(runtime)).telemetry : undefined;
+}
+
 /** A runtime that stays open as long as it is used. */
 export type OpenRuntime = Pick<StoreRuntime, "host" | "run" | "address">;
 
@@ -119,7 +131,10 @@ class LazyRuntime implements Runtime {
   /** Ends the streams that are read. */
   readonly #closed = new AbortController();
 
+  readonly #replay: unknown;
+
   constructor(options: RuntimeOptions) {
+    this.#replay = (options as { readonly [REPLAY]?: unknown })[REPLAY];
     this.#inner = new Lazy(async () => {
       const { StoreRuntime } = await storeRuntime.get();
       return new StoreRuntime(options, this.#listeners);
@@ -169,6 +184,21 @@ class LazyRuntime implements Runtime {
     return this.#use(async ({ host }) => {
       const { sendSignal } = await signals.get();
       return sendSignal(host.store, runId, name, payload, options);
+    });
+  }
+
+  revert(options: RevertOptions): Promise<RevertReport> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      const { revertRun, syntaxFor } = await operations.get();
+      return revertRun(inner.host, options, syntaxFor(inner.address));
+    });
+  }
+
+  fork(options: ForkOptions): Promise<ForkedRun> {
+    return this.#use(async (inner) => {
+      await inner.ready();
+      return (await operations.get()).forkRun(inner.host, options);
     });
   }
 
@@ -267,7 +297,22 @@ class LazyRuntime implements Runtime {
     if (this.#inner.isRequested) await (await this.#inner.get()).dispose();
   }
 
+  /** A replay has no effects, and another runtime would have some. */
+  #assertOfReplay(): void {
+    const replay = (getAmbient() as Ambient | undefined)?.replay;
+    if (replay === undefined || replay === this.#replay) return;
+    throw new ToolwrightError(
+      "TOOL_REPLAY_DIFFERS",
+      "The replayed code uses another runtime than that of the replay. Nothing was run.",
+      {
+        hint: "Use the runtime that the code receives, or no runtime: tools find the one around them.",
+        effect: "none",
+      },
+    );
+  }
+
   async #use<T>(work: (inner: StoreRuntime) => Promise<T>): Promise<T> {
+    this.#assertOfReplay();
     // A call in flight may still make inner calls.
     if (this.#closing !== undefined && this.#inner.value?.isInside() !== true) {
       throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "This runtime was closed and accepts no more calls.", {

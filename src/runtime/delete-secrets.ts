@@ -4,7 +4,8 @@
  */
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { coverArgumentsOfCall, forgetReplayOfTask } from "../store/tables/retention.ts";
+import { endReplay } from "../invoke/recording/keep-recording.ts";
+import { coverArgumentsOfCall } from "../store/tables/retention.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 
@@ -17,7 +18,7 @@ export async function deleteSecretsOfTask(scope: Scope): Promise<void> {
   await write(scope, `secrets of ${scope.text}`, function* () {
     // Another process has taken over and still needs them.
     if ((yield* findScope(identity))?.epoch !== scope.writer.epoch) return;
-    yield* forgetReplayOfTask(runId, nodeId, path);
+    yield* endReplay({ runId, task: { nodeId, path } });
   });
 }
 

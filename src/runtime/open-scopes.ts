@@ -63,12 +63,22 @@ export class OpenScopes {
     this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
-      const run = { kind, name: runName, labels: task.labels, inputJson };
+      const isRecorded = host.recording === "keep";
+      const run = { kind, name: runName, labels: task.labels, inputJson, isRecorded };
       const openAttempt = (): number | undefined => this.#open.get(name)?.attempt;
       const row = await takeScopeFor(host, identity, attempt, run, openAttempt, guard);
       this.#open.set(name, mark);
       return row;
     });
+    const { runId } = identity;
+    let isCounted = true;
+    const leaveStreams = async (): Promise<void> => {
+      if (!isCounted) return;
+      isCounted = false;
+      if (this.#leave(runId)) await host.streams.leave(runId);
+    };
+    // A scope that belongs to another owner is never closed here.
+    owned.catch(() => void leaveStreams());
     const { limits, settings } = task;
     const released = host.claimed.get(identity.runId)?.release.signal;
     const signal =
@@ -92,9 +102,8 @@ export class OpenScopes {
         if (this.#open.get(name) === mark) this.#open.delete(name);
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
-        const { runId } = identity;
         // Before the release: a reader that sees the end of the run finds all of its parts.
-        if (this.#leave(runId)) await host.streams.leave(runId);
+        await leaveStreams();
         if (row === undefined) return;
         await this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
         host.streams.left();

@@ -18,6 +18,7 @@ import {
   type Check,
   either,
   fields,
+  must,
   oneOf,
   Problem,
   SETTING_OPTIONS,
@@ -26,9 +27,13 @@ import { checkOptions, optionTable, type OptionTable } from "../definition/optio
 import type { EmbeddingModelLike } from "../definition/models.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
+import type { TelemetryOption } from "../invoke/telemetry.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
 import type { ToolSource } from "../tool/offer-tools.ts";
 import type { Clock } from "../util/clock.ts";
+
+/** The option of a runtime that replays. Not for users. */
+export const REPLAY: unique symbol = Symbol.for("toolwright.runtime.replay");
 
 export type Capabilities = Readonly<Record<string, unknown>>;
 
@@ -51,6 +56,11 @@ export interface RuntimeOptions {
   readonly limits?: Limits | undefined;
   /** How long approval requests are open, unless the tool sets it. Default: no limit. */
   readonly approvalTtlMs?: number | undefined;
+  /**
+   * `"keep"`: runs that start with this runtime keep their model responses and requests after their end, redacted, so that
+   * `toolwright record` can make a fixture of them. Default `"off"`: they are deleted with the end of their task.
+   */
+  readonly recording?: "keep" | "off" | undefined;
   /** `"git"`: each successful side effect leaves a commit of the work tree under `refs/toolwright/`. Default `"off"`. */
   readonly snapshots?: "git" | "off" | undefined;
   /**
@@ -73,6 +83,8 @@ export interface RuntimeOptions {
   /** The tools of the project, for its inventory. Tools that are not listed can be called too. */
   readonly tools?: ToolSource | undefined;
   readonly clock?: Clock | undefined;
+  /** Traces and metrics: `openTelemetry()` from `toolwright/otel`. Default: none. */
+  readonly telemetry?: TelemetryOption | undefined;
 }
 
 export const LIMIT_CHECKS = {
@@ -87,6 +99,8 @@ export const LIMIT_CHECKS = {
 
 export const LIMITS: Check = fields(LIMIT_CHECKS);
 
+export const RECORDING: Check = oneOf("keep", "off");
+
 /** Reserved names of `ctx`: a capability with such a name would never reach a tool. */
 export const noContextFields: Check = (value, field) => {
   for (const name of Object.keys(value as object)) {
@@ -98,6 +112,12 @@ export const noContextFields: Check = (value, field) => {
   }
 };
 
+export const aTelemetry: Check = must(
+  (value) =>
+    typeof value === "object" && value !== null && "connect" in value && typeof value.connect === "function",
+  "what openTelemetry() from toolwright/otel returns",
+);
+
 export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
   "createRuntime",
   {
@@ -107,6 +127,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
     durability: oneOf("default", "process", "power"),
     limits: LIMITS,
     approvalTtlMs: aNumberIn(Number.MIN_VALUE, Infinity),
+    recording: RECORDING,
     snapshots: oneOf("git", "off"),
     capabilities: (value, field) => {
       either("an object or a function", anObject, aFunction)(value, field);
@@ -122,6 +143,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>(
       for (const name of ["now", "sleep"]) aFunction(clock[name], field);
       if (clock["monotonic"] !== undefined) aFunction(clock["monotonic"], field);
     }),
+    telemetry: aTelemetry,
   },
   { example: '{ store: "app.db" }' },
 );

@@ -96,6 +96,13 @@ export interface RunCounts {
 export interface RunLineage {
   /** The run that this one was forked from. */
   readonly parent: string | null;
+  /** How it was forked. `null` for a run that is no fork. */
+  readonly fork: {
+    /** The first task or call that runs in the fork. `null`: from the start, or from where the parent stopped. */
+    readonly at: string | null;
+    readonly effects: "ask" | "reuse" | "run";
+    readonly madeAtMs: number;
+  } | null;
   /** The runs that were forked from this one, oldest first. */
   readonly forks: readonly string[];
 }
@@ -121,6 +128,8 @@ export interface RunDescription extends RunSummary {
   readonly tree: readonly RunNode[];
   readonly counts: RunCounts;
   readonly lineage: RunLineage;
+  /** When its first revert began. `null`: its effects were not reverted. */
+  readonly revertedAtMs: number | null;
 }
 
 /** A step that an operator can take, with the command that takes it. */

@@ -16,6 +16,7 @@ import type { RunDescription, RunExplanation, RunFilter, RunPage } from "./runs.
 import type { RunKind } from "../store/run-words.ts";
 import type { Labels } from "../store/tables/runs.ts";
 import type { CallFilter, LoggedCall } from "../store/tables/call-log.ts";
+import type { RevertReport } from "./revert/revert-report.ts";
 import type { StreamPart } from "../stream/stream-part.ts";
 
 export interface TaskIdentity {
@@ -82,6 +83,47 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface RevertOptions {
+  readonly runId: string;
+  /** Only the effects of this task and of those after it: its id, or `id[pass]`. Default: all. */
+  readonly from?: string | undefined;
+  /** Reports what would happen, and changes nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface ForkOptions {
+  readonly runId: string;
+  /**
+   * The first task or call that runs in the fork: the id of a task, `id[pass]`, or the key of a call. Default: with `input`, from
+   * the start; else where the run stopped.
+   */
+  readonly at?: string | undefined;
+  /** Replaces the input of the run. */
+  readonly input?: unknown;
+  /** Replaces outputs of tasks before the cut, by task id. */
+  readonly outputs?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * What an equal non-idempotent effect of the parent means after the cut. `"ask"` (default): the call waits for approval.
+   * `"reuse"`: it returns the parent's result. `"run"`: it runs. An effect in doubt is always asked about.
+   */
+  readonly effects?: "ask" | "reuse" | "run" | undefined;
+  /** Reports what would be copied, and makes no run. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface ForkedRun {
+  /** Of the fork. */
+  readonly runId: string;
+  readonly parentId: string;
+  readonly at: string | null;
+  readonly effects: "ask" | "reuse" | "run";
+  /** Tasks and calls that were copied: they do not run again. */
+  readonly copied: { readonly tasks: number; readonly calls: number };
+  /** Tasks of the parent that run again, as far as they are known. */
+  readonly rerun: readonly string[];
+  readonly dryRun: boolean;
+}
+
 /** Set by the adapters that make single calls. A registered symbol: another copy of the package reads it too. */
 export const RUN_AS: unique symbol = Symbol.for("toolwright.runtime.run as");
 
@@ -124,6 +166,17 @@ export interface Runtime extends AsyncDisposable {
    * @throws WORKFLOW_RUN_OVER, WORKFLOW_SIGNAL_INVALID, TOOL_RUN_NOT_FOUND
    */
   signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
+  /**
+   * Takes the effects of a run back, newest first, with the `revert` functions of its tools. Each revert is a logged call and
+   * happens once. A reverted run cannot be resumed.
+   * @throws TOOL_RUN_CONFLICT for a run at work, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
+   */
+  revert(options: RevertOptions): Promise<RevertReport>;
+  /**
+   * Makes a run from the part of another run before a task or call. It runs nothing: a resume or a worker does.
+   * @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
+   */
+  fork(options: ForkOptions): Promise<ForkedRun>;
   /** Runs of workflows that start again and again. Workers start them. */
   readonly schedules: Schedules;
   /**

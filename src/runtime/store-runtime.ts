@@ -13,8 +13,11 @@ import { invoke } from "../invoke/invoke.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import type { AgentAbout } from "../invoke/telemetry.ts";
 import { ToolwrightError } from "../errors.ts";
 import { PlaceQueues } from "../invoke/place-queues.ts";
+import type { Replay } from "../invoke/replay/replay.ts";
+import { recordResult } from "../invoke/recording/record-result.ts";
 import { recordActiveTime, RunBudgets } from "../invoke/run-budgets.ts";
 import { FailedWrites } from "../invoke/failed-writes.ts";
 import { warnAboutEarlierCalls } from "../invoke/journal/retry-warning.ts";
@@ -23,13 +26,13 @@ import { settleRun } from "../store/tables/runs.ts";
 import { LazyStore } from "../store/lazy-store.ts";
 import { RunStreams } from "../stream/run-streams.ts";
 import { DEFAULT_STORE, isPostgresAddress, openStore, type StoreOption } from "../store/open-store.ts";
-import type { Transaction } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
-import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { type ApprovalDecision, decideApproval, readApprovals, readPending } from "./approvals.ts";
 import { finishAfterClose } from "./finish-after-close.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
@@ -43,7 +46,7 @@ import {
   DECISION,
   RETRY_WARNING_OPTIONS,
 } from "./method-options.ts";
-import { refusal, type RuntimeOptions, settingsOf } from "./options.ts";
+import { refusal, REPLAY, type RuntimeOptions, settingsOf } from "./options.ts";
 import { type OpenedScope, OpenScopes, type ScopeEnd } from "./open-scopes.ts";
 import { Ownership } from "./ownership.ts";
 import {
@@ -55,6 +58,7 @@ import {
 } from "./runtime.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { taskOver } from "./take-scope.ts";
+import { traceRun } from "./trace-run.ts";
 import { checkRunOptions, identityOf } from "./task-identity.ts";
 
 export class StoreRuntime {
@@ -75,11 +79,19 @@ export class StoreRuntime {
     const clock = options.clock === undefined ? systemClock : wholeClock(options.clock);
     const isPostgres = typeof store === "string" ? isPostgresAddress(store) : store?.dialect === "postgres";
     this.#ownsStore = store === undefined || typeof store === "string";
-    this.#store = new LazyStore(isPostgres ? "postgres" : "sqlite", async () => {
+    const telemetry = options.telemetry?.connect({
+      warnOnce: (topic, message) => this.#warnOnce(topic, message),
+      pendingApprovals: async () => (this.#store.isOpen ? readPending(this.#host) : undefined),
+    });
+    const open = async (): Promise<Store> => {
       const opened = await openStore(store);
       await this.#ownership.start(opened);
       return opened;
-    });
+    };
+    const dialect = isPostgres ? "postgres" : "sqlite";
+    const onCommit = telemetry && ((ms: number) => telemetry.committed(ms));
+    const watchCommits = telemetry && (() => (telemetry.isIdle() ? undefined : onCommit));
+    this.#store = new LazyStore(dialect, open, watchCommits);
     const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
       await failedWrites.settle();
@@ -93,10 +105,13 @@ export class StoreRuntime {
       settings: settingsOf(options),
       limits: options.limits ?? {},
       durability: options.durability ?? "default",
+      recording: options.recording ?? "off",
       trustMessageApprovals: options.trustMessageApprovals ?? false,
       approvalTtlMs: options.approvalTtlMs,
       models: { language: options.model, embedding: options.embeddingModel },
       tools: toTools(options.tools ?? []).map(specOf),
+      calledTools: new Map(),
+      telemetry,
       waitGraph: new WaitGraph(),
       leaders: new Map(),
       budgets: new RunBudgets(clock.monotonic),
@@ -107,6 +122,8 @@ export class StoreRuntime {
       runsAtWork: new Set(),
       claimed: new Map(),
       boundHere: new Set(),
+      recordedTools: new Map(),
+      replay: (options as { readonly [REPLAY]?: Replay })[REPLAY],
       machine: this.#ownership.identity.host,
       isRootShared: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
@@ -118,16 +135,21 @@ export class StoreRuntime {
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
-      isWatched: () => this.#listeners.size > 0,
-      emit: (event) => deliverEvent(this.#listeners, event, this.#host.warnOnce),
-      warnOnce: (topic, message) => {
-        if (this.#warned.has(topic)) return;
-        this.#warned.add(topic);
-        console.warn(`toolwright: ${toTerminalLine(message)}`);
+      isWatched: () => this.#listeners.size > 0 || (telemetry !== undefined && !telemetry.isIdle()),
+      emit: (event, span) => {
+        telemetry?.notice(event, span);
+        if (this.#listeners.size > 0) deliverEvent(this.#listeners, event, this.#host.warnOnce);
       },
+      warnOnce: (topic, message) => this.#warnOnce(topic, message),
     };
     this.#scopes = new OpenScopes(this.#host);
     this.#bareScopes = new BareScopes(this.#host);
+  }
+
+  #warnOnce(topic: string, message: string): void {
+    if (this.#warned.has(topic)) return;
+    this.#warned.add(topic);
+    console.warn(`toolwright: ${toTerminalLine(message)}`);
   }
 
   async call(tool: ToolLike, args: unknown, options: RuntimeCallOptions = {}): Promise<Outcome<never>> {
@@ -171,22 +193,28 @@ export class StoreRuntime {
     const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
     const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
     const input = turn === undefined ? task.input : turn.input;
-    const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
-    await opened.owned;
-    if (turn !== undefined)
-      return this.#runIn(turn.budgetId, () => opened, work, {
+    const run = async (link: () => Promise<void>): Promise<T> => {
+      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
+      await opened.owned;
+      await link();
+      if (turn !== undefined)
+        return this.#runIn(turn.budgetId, () => opened, work, {
+          ready: opened.scope.ready,
+          failureOf: turn.failureOf,
+          isRefusal: turn.isRefusal,
+        });
+      const workThenForget = async (): Promise<T> => {
+        const result = await work();
+        if (kind === "program") await recordResult(opened.scope, result);
+        await deleteSecretsOfTask(opened.scope);
+        return result;
+      };
+      return this.#runIn(task.runId, () => opened, workThenForget, {
         ready: opened.scope.ready,
-        failureOf: turn.failureOf,
+        failureOf: kind === "tool" ? failureOfOutcome : undefined,
       });
-    const workThenForget = async (): Promise<T> => {
-      const result = await work();
-      await deleteSecretsOfTask(opened.scope);
-      return result;
     };
-    return this.#runIn(task.runId, () => opened, workThenForget, {
-      ready: opened.scope.ready,
-      failureOf: kind === "tool" ? failureOfOutcome : undefined,
-    });
+    return traceRun(this.#host, { task, kind, name, turn }, run);
   }
 
   /** The same for a task of a run that has its own owner, and that may call no tool at all. */
@@ -221,7 +249,7 @@ export class StoreRuntime {
     budgetId: string,
     open: () => OpenedScope,
     work: () => T | PromiseLike<T>,
-    { ready, opened = open, failureOf }: RunInOptions<T>,
+    { ready, opened = open, failureOf, isRefusal }: RunInOptions<T>,
   ): Promise<T> {
     watchAISDK();
     const { budgets } = this.#host;
@@ -236,6 +264,7 @@ export class StoreRuntime {
       },
       attempt: undefined,
       around: tryAround(),
+      replay: this.#host.replay,
     };
     let failure: Error | undefined;
     budgets.enter(budgetId);
@@ -248,7 +277,7 @@ export class StoreRuntime {
       failure = failureOf?.(result);
       return result;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      if (isRefusal?.(error) !== true) failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
       budgets.leave(budgetId);
@@ -311,6 +340,7 @@ export class StoreRuntime {
   async dispose(): Promise<void> {
     const { waitGraph } = this.#host;
     while (waitGraph.size > 0) await Promise.all([...waitGraph.calls()].map(({ ended }) => ended.promise));
+    this.#host.telemetry?.close();
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
     await failedWrites.settle();
@@ -346,8 +376,13 @@ export interface AgentTurn<T> {
   readonly name: string;
   /** What a worker that resumes the run needs. */
   readonly input?: unknown;
+  /** For telemetry. */
+  readonly about?: AgentAbout | undefined;
+  readonly statusOf?: ((result: T) => string) | undefined;
   /** Why a turn failed that returned a result. */
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  /** Whether the error says that the turn has not begun: another one runs, and the run has not failed. */
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 interface RunInOptions<T> {
@@ -355,6 +390,7 @@ interface RunInOptions<T> {
   /** The scope, if it is open. */
   readonly opened?: (() => OpenedScope | undefined) | undefined;
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
+  readonly isRefusal?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The run of a single call ends as the call does. */

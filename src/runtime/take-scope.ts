@@ -4,6 +4,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
 import { holdClaim } from "../store/tables/program-claims.ts";
+import { runReverted } from "../store/tables/tombstones.ts";
 import { reopenRun, type RunStart } from "../store/tables/runs.ts";
 import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
 
@@ -31,6 +32,7 @@ export async function takeScopeFor(
       const now = host.clock.now();
       const { ownerId } = host;
       const row = yield* ensureScope(identity, attempt, now, { ...run, ownerId });
+      if (row.isSealed) throw runReverted(identity.runId);
       // Another owner was faster: check that one.
       if (row.ownerId !== holder) return undefined;
       if (row.isOfNewRun !== true && run.kind !== "workflow")

@@ -11,6 +11,7 @@ import { signalRun } from "../operate/signal-run.ts";
 import { decideFrom } from "./decide.ts";
 import { openEvents } from "./open-events.ts";
 import { describeApi } from "./openapi.ts";
+import { forkFrom, revertFrom } from "./go-back.ts";
 import { cancelFrom, resumeFrom, startFrom } from "./run-commands.ts";
 import { type Route, route } from "./route.ts";
 import * as schema from "./schemas.ts";
@@ -114,6 +115,30 @@ export const ROUTES: readonly Route[] = [
     response: schema.SIGNALLED,
     operate: ({ backend, params: { id: runId }, body }) =>
       backend.use(({ store, syntax }) => signalRun(store, syntax, { runId, ...body })),
+  }),
+  route({
+    id: "forkRun",
+    summary: "Makes a run from the part of another run before a task or call",
+    method: "POST",
+    path: "/runs/:id/fork",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.FORK,
+    status: 202,
+    response: schema.FORKED,
+    operate: forkFrom,
+  }),
+  route({
+    id: "revertRun",
+    summary: "Takes the effects of a run back, or says what that would do",
+    method: "POST",
+    path: "/runs/:id/revert",
+    scope: "operate",
+    params: schema.RUN_PARAMS,
+    body: schema.REVERT,
+    status: 202,
+    response: schema.REVERTED,
+    operate: revertFrom,
   }),
   route({
     id: "listSchedules",

@@ -238,6 +238,52 @@ export const SIGNALLED = z.looseObject({
   command: z.string().nullable(),
 });
 
+export const FORK = z
+  .strictObject({
+    at: text(1_000).min(1).optional(),
+    input: z.unknown().optional(),
+    outputs: z.record(z.string(), z.unknown()).optional(),
+    effects: z.enum(["ask", "reuse", "run"]).optional(),
+    dryRun: z.boolean().optional(),
+  })
+  .optional();
+
+export const FORKED = z.looseObject({
+  /** Of the fork. */
+  runId: z.string(),
+  parentId: z.string(),
+  copied: z.looseObject({ tasks: z.number(), calls: z.number() }),
+  rerun: z.array(z.string()),
+  dryRun: z.boolean(),
+  message: z.string(),
+  /** The command that runs the fork, if no worker does. */
+  command: z.string().nullable(),
+});
+
+export const REVERT = z
+  .strictObject({ from: text(1_000).min(1).optional(), dryRun: z.boolean().optional() })
+  .optional();
+
+const REVERT_ENTRIES = z.array(
+  z.looseObject({
+    tool: z.string(),
+    key: z.string(),
+    nodeId: z.string(),
+    effectStatus: z.enum(["succeeded", "unknown"]),
+    reason: z.string().nullable(),
+    approvalId: z.string().nullable(),
+  }),
+);
+
+export const REVERTED = z.looseObject({
+  runId: z.string(),
+  dryRun: z.boolean(),
+  reverted: REVERT_ENTRIES,
+  left: REVERT_ENTRIES,
+  failed: REVERT_ENTRIES,
+  pending: REVERT_ENTRIES,
+});
+
 export const SCHEDULES = z.looseObject({
   schedules: z.array(
     z.looseObject({

@@ -65,6 +65,12 @@ export class WorkflowRuns {
     return runId;
   }
 
+  /** Loads the file of a run's workflow, which defines its tools. A run of another kind has none. */
+  async loadFor(runId: string, origin: WorkflowOrigin | undefined): Promise<void> {
+    const source = origin === undefined ? undefined : this.findFor(runId, origin);
+    if (source !== undefined) await loadFrom(source);
+  }
+
   /** Resolves when the run has been claimed. */
   async resume(runtime: Runtime, source: WorkflowSource, runId: string): Promise<void> {
     await this.#begin(source, { runId, resume: true, runtime });

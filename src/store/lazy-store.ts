@@ -6,16 +6,21 @@ import { ToolwrightError } from "../errors.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
 import type { CommitLevel, Store, Transaction } from "./store.ts";
 
+/** Returns a function to call after the next transaction, with how long it took. */
+type WatchCommits = () => ((ms: number) => void) | undefined;
+
 export class LazyStore implements Store {
   readonly dialect: "sqlite" | "postgres";
   readonly #open: () => Promise<Store>;
   #opening: Promise<Store> | undefined;
   #store: Store | undefined;
   readonly #turns = new EventLoopTurns();
+  readonly #watchCommits: WatchCommits | undefined;
 
-  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>) {
+  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>, watchCommits?: WatchCommits) {
     this.dialect = dialect;
     this.#open = open;
+    this.#watchCommits = watchCommits;
   }
 
   get isOpen(): boolean {
@@ -48,8 +53,24 @@ export class LazyStore implements Store {
     // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
+    const onCommit = this.#watchCommits?.();
+    if (onCommit !== undefined) return this.#measured(turn, work, level, onCommit);
     if (store !== undefined && turn === undefined) return store.transaction(work, level);
     return this.#after(turn, (opened) => opened.transaction(work, level));
+  }
+
+  async #measured<T>(
+    turn: Promise<unknown> | undefined,
+    work: () => Transaction<T>,
+    level: CommitLevel,
+    onCommit: (ms: number) => void,
+  ): Promise<T> {
+    if (turn !== undefined) await turn;
+    const store = this.#store ?? (await this.opened());
+    const startedMs = performance.now();
+    const result = await store.transaction(work, level);
+    onCommit(performance.now() - startedMs);
+    return result;
   }
 
   /** Does not yield to the event loop: it must not wait. */

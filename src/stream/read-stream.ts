@@ -1,6 +1,7 @@
 /**
  * Reads the parts of a run, live, in any process. Parts that this runtime writes arrive at once; those of other processes are
- * read from the store after each of their commits. A reader that is slow delays only itself.
+ * read from the store after each of their commits. A reader that is slow delays only itself: what it has not taken is dropped
+ * here, and read from the store when it continues.
  */
 import { randomUUID } from "node:crypto";
 import type { Store, Transaction } from "../store/store.ts";
@@ -14,7 +15,9 @@ import {
   unwantStream,
   wantStream,
 } from "../store/tables/streams.ts";
-import { numberResponses } from "./number-responses.ts";
+import { ToolwrightError } from "../errors.ts";
+import { Inbox } from "./inbox.ts";
+import { numberCommitted, numberMissingResults } from "./number-committed.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { NumberedPart, StreamPart } from "./stream-part.ts";
 
@@ -45,14 +48,14 @@ export async function* readStream(
   runId: string,
   { from = 0, signal, until = [], onReady }: StreamReadOptions = {},
 ): AsyncGenerator<StreamPart, void, void> {
-  const queue: NumberedPart[] = [];
+  const inbox = new Inbox();
   let isStale = true;
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();
   const stopListening = await streams.listen(
     runId,
     (part) => {
-      queue.push(part);
+      inbox.add(part);
       wake();
     },
     () => {
@@ -72,24 +75,26 @@ export async function* readStream(
     while (!isAborted()) {
       woken = Promise.withResolvers<void>();
       let pulled: Pulled | undefined;
-      if (isStale) {
+      const dropped = inbox.reopen();
+      if (isStale || dropped !== undefined) {
         isStale = false;
-        // What a local reader has not received yet is in the queue already, so the store holds no later part.
+        // What a local reader has not received yet is in its inbox already, so the store holds no later part.
         await streams.current(runId)?.flush();
         const start = next;
         pulled = await store.read(() => pull(runId, start));
+        if (dropped !== undefined && dropped.index >= start) assertStored(runId, dropped, pulled.parts);
       }
-      const found = [...queue.splice(0), ...(pulled?.parts ?? [])].sort(
-        (one, other) => one.index - other.index,
-      );
-      for (const part of found) {
+      const found = [...inbox.take(), ...(pulled?.parts ?? [])]
+        .filter(({ index }) => index >= next)
+        .sort((one, other) => one.index - other.index);
+      for (const part of inbox.limit(found)) {
         if (part.index < next) continue;
         next = part.index + 1;
         yield part;
         if (isAborted()) return;
       }
       await remote.note(next - 1);
-      if (queue.length > 0) continue;
+      if (inbox.hasParts) continue;
       const state = pulled?.state;
       if (state !== undefined && OVER.has(state)) {
         yield {
@@ -113,6 +118,19 @@ export async function* readStream(
   }
 }
 
+/** The end of a task deletes its parts. @throws TOOL_STREAM_LOST */
+function assertStored(runId: string, dropped: NumberedPart, parts: readonly NumberedPart[]): void {
+  const isStored = parts.some(
+    ({ index, response }) => index >= dropped.index && response === dropped.response,
+  );
+  if (isStored) return;
+  throw new ToolwrightError(
+    "TOOL_STREAM_LOST",
+    `A reader of run "${runId}" was too slow: parts that it had not read are no longer stored.`,
+    { details: { runId } },
+  );
+}
+
 /** A program that only reads must not end while it waits: the timers of the store do not keep it running. */
 async function keepAlive(waiting: Promise<void>): Promise<void> {
   const timer = setInterval(() => undefined, RENEW_MS);
@@ -134,7 +152,10 @@ function* startReading(runId: string): Transaction<void> {
   const run = yield* readRunRow(runId);
   const isOver = run !== undefined && OVER.has(run.state);
   // While a process writes, it gives the indexes.
-  if (run !== undefined && !(yield* isWritten(runId))) yield* numberResponses(runId);
+  if (run !== undefined && !(yield* isWritten(runId))) {
+    yield* numberCommitted(runId);
+    yield* numberMissingResults(runId);
+  }
   if (!isOver) yield* wantStream(runId);
 }
 

@@ -7,20 +7,22 @@ import type { Store, Transaction } from "../store/store.ts";
 import type { ResponseLocation } from "../store/tables/responses.ts";
 import {
   commitParts,
-  hasReaderBehind,
   insertParts,
   openResponses,
+  readersBehind,
   readParts,
   reserveIndexes,
   returnIndexes,
 } from "../store/tables/streams.ts";
 import { systemClock } from "../util/clock.ts";
-import { numberResponses } from "./number-responses.ts";
+import { numberCommitted, numberMissingResults } from "./number-committed.ts";
+import { KnownResults } from "./result-parts.ts";
 import {
   type NumberedPart,
   type PartOrigin,
   placeOf,
   responseId,
+  sizeOf,
   type StreamPartDetails,
 } from "./stream-part.ts";
 
@@ -47,12 +49,13 @@ export class RunStream {
   readonly #readers: string;
   readonly #reserved: number;
   readonly #first: number;
+  /** The last part that got its index when the stream was opened. */
+  readonly #found: number | undefined;
   /** Responses that another process began and did not commit. */
   readonly #abandoned: Set<string>;
-  /** Calls whose result was published. */
-  readonly #results: Set<string>;
-  /** The response that made each call. */
-  readonly #callers: Map<string, string>;
+  readonly #results: KnownResults;
+  /** Readers of other processes that were waited for in vain. They are not waited for again. */
+  readonly #late = new Set<string>();
   /** The last retraction of each response that is not committed. */
   readonly retractions = new Map<string, NumberedPart>();
   #next: number;
@@ -70,7 +73,12 @@ export class RunStream {
     store: Store,
     deliver: (part: NumberedPart) => void,
     readers: string,
-    loaded: { first: number; abandoned: readonly string[]; parts: readonly NumberedPart[] },
+    loaded: {
+      readonly first: number;
+      readonly abandoned: readonly string[];
+      readonly found: readonly NumberedPart[];
+      readonly parts: readonly NumberedPart[];
+    },
   ) {
     this.#runId = runId;
     this.#store = store;
@@ -80,13 +88,8 @@ export class RunStream {
     this.#next = loaded.first;
     this.#reserved = loaded.first + RESERVED;
     this.#abandoned = new Set(loaded.abandoned);
-    const { parts } = loaded;
-    this.#results = new Set(parts.filter(({ type }) => RESULTS.has(type)).map(resultKey));
-    this.#callers = new Map(
-      parts.flatMap((part) =>
-        part.type === "tool-call" ? [[callKey(part, part.toolCallId), part.response]] : [],
-      ),
-    );
+    this.#found = loaded.found.at(-1)?.index;
+    this.#results = new KnownResults(loaded.parts);
   }
 
   static async open(
@@ -96,12 +99,14 @@ export class RunStream {
     readers: string,
   ): Promise<RunStream> {
     const loaded = await store.transaction(function* () {
-      yield* numberResponses(runId);
+      const found = [...(yield* numberCommitted(runId)), ...(yield* numberMissingResults(runId))];
       const first = yield* reserveIndexes(runId, RESERVED);
       const abandoned = yield* openResponses(runId);
       const texts = yield* readParts(runId, 0);
-      return { first, abandoned, parts: texts.flatMap((json) => JSON.parse(json) as NumberedPart[]) };
+      return { first, abandoned, found, parts: texts.flatMap((json) => JSON.parse(json) as NumberedPart[]) };
     }, "normal");
+    // Before any later part, which a local reader would take for the next one.
+    for (const part of loaded.found) deliver(part);
     return new RunStream(runId, store, deliver, readers, loaded);
   }
 
@@ -132,14 +137,12 @@ export class RunStream {
   /** The result of a call, or the request that it waits for. Each is published once, however often the loop resumes. */
   publishResult(origin: PartOrigin, toolCallId: string, details: StreamPartDetails): void {
     this.#whenFree(() => {
-      const response = this.#callers.get(callKey(origin, toolCallId)) ?? "";
+      const response = this.#results.callerOf(origin, toolCallId) ?? "";
       const part = this.#number(origin, response, details);
-      const key = resultKey(part);
-      if (this.#results.has(key)) {
+      if (!this.#results.take(part)) {
         this.#next -= 1;
         return;
       }
-      this.#results.add(key);
       this.#add({ part, origin, group: "" });
       this.#deliver(part);
     });
@@ -201,14 +204,18 @@ export class RunStream {
     await this.#store.transaction(() => insertAll(this.#runId, pending), "normal");
   }
 
-  /** Waits until readers of other processes have read everything, before the end of the task deletes it. */
+  /** Waits until readers of other processes have read everything, before the end of a task or call deletes it. */
   async drain(): Promise<void> {
     await this.flush();
-    const last = this.#next - 1;
+    const last = this.#next > this.#first ? this.#next - 1 : this.#found;
+    if (last === undefined) return;
+    const behind = async (): Promise<string[]> =>
+      (await this.#store.read(() => readersBehind(this.#runId, last, this.#readers))).filter(
+        (id) => !this.#late.has(id),
+      );
     const until = performance.now() + DRAIN_MS;
-    const isBehind = (): Promise<boolean> =>
-      this.#store.read(() => hasReaderBehind(this.#runId, last, this.#readers));
-    while (this.#next > this.#first && (await isBehind()) && performance.now() < until) {
+    for (let readers = await behind(); readers.length > 0; readers = await behind()) {
+      if (performance.now() >= until) return readers.forEach((id) => this.#late.add(id));
       await systemClock.sleep(DRAIN_POLL_MS);
     }
   }
@@ -225,8 +232,9 @@ export class RunStream {
   #number(origin: PartOrigin, response: string, details: StreamPartDetails): NumberedPart {
     const index = this.#next;
     this.#next += 1;
-    if (details.type === "tool-call") this.#callers.set(callKey(origin, details.toolCallId), response);
-    return { ...placeOf(origin, index, response), ...details };
+    const part = { ...placeOf(origin, index, response), ...details };
+    this.#results.noteCall(part);
+    return part;
   }
 
   #whenFree(go: () => void): void {
@@ -269,28 +277,4 @@ function* insertAll(runId: string, pending: readonly Pending[]): Transaction<voi
       origin.writer,
     );
   }
-}
-
-function sizeOf(part: NumberedPart): number {
-  return 100 + ("delta" in part ? part.delta.length : 0);
-}
-
-const RESULTS: ReadonlySet<string> = new Set([
-  "tool-result",
-  "tool-error",
-  "tool-denied",
-  "tool-approval-request",
-]);
-
-type CallPlace = Pick<NumberedPart, "nodeId" | "iteration" | "parentKey">;
-
-function callKey({ nodeId, iteration, parentKey = "" }: CallPlace, toolCallId: string): string {
-  return JSON.stringify([nodeId, iteration, parentKey, toolCallId]);
-}
-
-/** A request for approval, and what follows it, are two parts of one call. */
-function resultKey(part: NumberedPart): string {
-  const id = "toolCallId" in part ? part.toolCallId : "";
-  const kind = part.type === "tool-approval-request" ? part.approvalId : "result";
-  return `${kind} ${part.response} ${callKey(part, id)}`;
 }

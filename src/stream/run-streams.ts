@@ -22,6 +22,8 @@ export class RunStreams {
   readonly #listeners = new Map<string, Set<PartListener>>();
   /** Responses in flight of runs that no one reads: called when a reader has come. */
   readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
+  /** Runs of this runtime that have asked a model: a reader may have come since. */
+  readonly #asked = new Set<string>();
   readonly #wakers = new Set<() => void>();
   #watch: Promise<StoreWatch> | undefined;
   #isLooking = false;
@@ -37,11 +39,14 @@ export class RunStreams {
 
   /** The stream to write to, or `undefined` if no one reads the run. */
   async wanted(runId: string): Promise<RunStream | undefined> {
+    this.#asked.add(runId);
     const open = this.#open.get(runId) ?? this.#opening.get(runId);
     if (open !== undefined) return open;
-    const isRead =
-      this.#listeners.has(runId) || (await this.#store.read(() => nextIndexOf(runId))) !== undefined;
-    return isRead ? this.#start(runId) : undefined;
+    return (await this.#isRead(runId)) ? this.#start(runId) : undefined;
+  }
+
+  async #isRead(runId: string): Promise<boolean> {
+    return this.#listeners.has(runId) || (await this.#store.read(() => nextIndexOf(runId))) !== undefined;
   }
 
   /** @param onWanted called once, when a reader has come */
@@ -84,25 +89,27 @@ export class RunStreams {
   /** The last task of the run in this runtime is about to end. */
   async leave(runId: string): Promise<void> {
     const opening = this.#opening.get(runId);
-    if (opening === undefined) return;
+    const isAsked = this.#asked.delete(runId);
     this.#opening.delete(runId);
     this.#open.delete(runId);
     try {
-      const stream = await opening;
-      await stream.drain();
-      await stream.close();
+      // A reader that came after the last request receives the results of its calls.
+      const stream = await (opening ?? (isAsked ? this.#openLate(runId) : undefined));
+      await stream?.drain();
+      await stream?.close();
     } catch {
       // A stream is a cache: its errors must not fail the run.
     }
   }
 
-  /** The end of a task is about to delete its parts: readers of other processes read them first. */
+  /** The end of a task, or of a call with an agent inside, is about to delete parts: readers of other processes read them first. */
   async drain(runId: string): Promise<void> {
-    // A stream is a cache: its errors must not fail the run.
-    await this.#open
-      .get(runId)
-      ?.drain()
-      .catch(() => undefined);
+    if (!this.#asked.has(runId)) return;
+    try {
+      await (await this.wanted(runId))?.drain();
+    } catch {
+      // A stream is a cache: its errors must not fail the run.
+    }
   }
 
   /** After the end of the task is committed. */
@@ -113,13 +120,21 @@ export class RunStreams {
   #start(runId: string): Promise<RunStream> {
     const known = this.#opening.get(runId);
     if (known !== undefined) return known;
-    const deliver: PartListener = (part) => {
-      for (const listener of Array.from(this.#listeners.get(runId) ?? [])) listener(part);
-    };
-    const opening = RunStream.open(runId, this.#store, deliver, this.id);
+    const opening = this.#openNew(runId);
     this.#opening.set(runId, opening);
     void this.#note(runId, opening);
     return opening;
+  }
+
+  #openNew(runId: string): Promise<RunStream> {
+    const deliver: PartListener = (part) => {
+      for (const listener of Array.from(this.#listeners.get(runId) ?? [])) listener(part);
+    };
+    return RunStream.open(runId, this.#store, deliver, this.id);
+  }
+
+  async #openLate(runId: string): Promise<RunStream | undefined> {
+    return (await this.#isRead(runId)) ? this.#openNew(runId) : undefined;
   }
 
   async #note(runId: string, opening: Promise<RunStream>): Promise<void> {

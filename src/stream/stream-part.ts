@@ -99,3 +99,10 @@ export function responseId(location: {
 }): string {
   return `${location.scopeId}.${location.attempt}.${location.position}`;
 }
+
+/** About how many characters it has as JSON. */
+export function sizeOf(part: NumberedPart): number {
+  if ("delta" in part) return 100 + part.delta.length;
+  if (part.type === "file") return 100 + part.data.length;
+  return part.type === "tool-result" ? 100 + (JSON.stringify(part.output)?.length ?? 0) : 100;
+}

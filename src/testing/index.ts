@@ -33,6 +33,11 @@ export type {
   ProgramRun,
 } from "./crash/crash-program.ts";
 
+export { recordRun } from "./record-run.ts";
+export { replayRun } from "./replay-run.ts";
+export type { ReplayedProgram, ReplayOptions, ReplayResult } from "./replay-run.ts";
+export type { Fixture, NearestRecord, ReplayDifference } from "../invoke/replay/fixture.ts";
+
 export { storeContract } from "./store-contract/store-contract.ts";
 export type {
   ContractCase,

@@ -7,16 +7,23 @@ import { type JsonSchema, toInputJsonSchema, toOutputJsonSchema } from "../defin
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import { problemsWith } from "../invoke/approvals/contract.ts";
-import { callInContext } from "../invoke/call-in-context.ts";
+import { callInContext, currentScope } from "../invoke/call-in-context.ts";
+import { holdsMark } from "../invoke/redact.ts";
 import { errorOf } from "./model-answer.ts";
 
 export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
   const { error } = await parse(spec.schema, value);
-  if (error === undefined) return undefined;
+  // In a replay the recorded outcome counts, and its arguments may be redacted.
+  if (error === undefined || isRedactedInReplay(spec, value)) return undefined;
   // This call exists only to be refused: its schema accepts nothing, and its `execute` does nothing.
   const refusing: ToolSpec = { ...spec, schema: refuseWith(error.issues), execute: () => undefined };
   const outcome = await callInContext(refusing, value, { readByModel: true });
   return outcome.status === "success" ? undefined : forSdk(errorOf(spec, outcome), value);
+}
+
+function isRedactedInReplay(spec: ToolSpec, value: unknown): boolean {
+  const isReplay = currentScope()?.host.replay !== undefined;
+  return isReplay && (spec.digestInput !== undefined || holdsMark(JSON.stringify(value) ?? ""));
 }
 
 /** An output in a history was serialized as JSON, and the schema may have transformed it. */

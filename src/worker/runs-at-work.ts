@@ -99,6 +99,7 @@ export class RunsAtWork {
     const onClaimed = (): void => {
       isClaimed = true;
       this.#claimed += 1;
+      emitClaim(host, run);
     };
     const found = code.find(run);
     const common = { host, runtime: options.runtime, runId, release, onClaimed };
@@ -151,4 +152,10 @@ export class RunsAtWork {
     console.error(`toolwright: worker: run ${toTerminalLine(runId)}: ${toTerminalLine(messageOf(error))}`);
     this.#worker.onFailed(runId, error);
   }
+}
+
+function emitClaim(host: Host, { runId, kind, waitedMs, listedMs }: ReadyRun): void {
+  if (!host.isWatched()) return;
+  const waited = Math.round(waitedMs + performance.now() - listedMs);
+  host.emit({ type: "run-claimed", at: host.clock.now(), runId, kind, waitedMs: waited });
 }

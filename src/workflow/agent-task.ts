@@ -5,7 +5,9 @@
 import { importPeer, peerHint } from "../load/import-peer.ts";
 import { ToolwrightError } from "../errors.ts";
 import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
+import { replayedTools } from "../adapters/ai-sdk/replayed-tools.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import { askAgent, isSdkAgent } from "./ask-agent.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
@@ -94,13 +96,17 @@ async function generate(props: TaskProps, request: () => PromiseLike<unknown>): 
 }
 
 /** In a list of agents, each retry uses the next one. */
+export function chosenAgent({ agent }: TaskProps, attempt: number): WorkflowAgent | undefined {
+  const agents: readonly WorkflowAgent[] = Array.isArray(agent)
+    ? (agent as readonly WorkflowAgent[])
+    : [agent as WorkflowAgent];
+  return agents[Math.min(attempt, agents.length) - 1];
+}
+
 async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgent> {
-  const { agent, model } = props;
-  if (agent !== undefined) {
-    const agents: readonly WorkflowAgent[] = Array.isArray(agent)
-      ? (agent as readonly WorkflowAgent[])
-      : [agent as WorkflowAgent];
-    const chosen = agents[Math.min(attempt, agents.length) - 1];
+  const { model } = props;
+  if (props.agent !== undefined) {
+    const chosen = chosenAgent(props, attempt);
     if (chosen !== undefined && typeof chosen.generate === "function") return chosen;
     throw new ToolwrightError(
       "WORKFLOW_INVALID",
@@ -137,7 +143,12 @@ function callOptions(agent: WorkflowAgent, task: AgentTaskOptions): Record<strin
     options["tools"] = { ...settings?.tools, ...toAISDKTools(props.tools) };
   }
   if (instructions !== undefined) options["instructions"] = instructions;
-  return options;
+  const replay = currentScope()?.host.replay;
+  if (replay === undefined) return options;
+  return {
+    ...options,
+    tools: replayedTools({ ...settings?.tools, ...(options["tools"] as object) }, replay),
+  };
 }
 
 function responseMessages(result: unknown): unknown[] {

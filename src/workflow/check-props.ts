@@ -32,6 +32,7 @@ import type {
   ComponentKind,
   LoopProps,
   ParallelProps,
+  SagaProps,
   SignalProps,
   SleepProps,
   TaskProps,
@@ -181,6 +182,7 @@ export const PROPS: Readonly<Record<ComponentKind, Table>> = {
     aliases: { timeout: "timeoutMs", payload: "schema", signal: "name", if: "skipIf" },
   },
   sequence: { checks: CHILDREN, required: [] },
+  saga: { checks: { id: anId, ...CHILDREN } satisfies Props<SagaProps>, required: [] },
   fragment: { checks: CHILDREN, required: [] },
   parallel: {
     checks: { maxConcurrency: limit, ...CHILDREN } satisfies Props<ParallelProps>,

@@ -14,14 +14,14 @@ import {
   type WorkflowRunRow,
 } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
-import { hasChanged, withRunLock } from "./claim-run.ts";
+import { hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun } from "./drive-run.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { parseInput } from "./parse-input.ts";
-import { createOutputViews, planOf } from "./start-run.ts";
+import { createOutputViews, isUnparsed, planOf } from "./start-run.ts";
 
 /** A run fails when it was taken over so often in a row without progress, and its worker has died again. */
 const MOST_TAKEOVERS = 5;
@@ -76,7 +76,7 @@ export async function claimForWorker(options: WorkerClaimOptions): Promise<Worke
 async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promise<WorkerClaim> {
   const { host, runtime, runId, workflow, file, shape, release, build } = options;
   const given = decode(stored.inputJson);
-  const isNew = stored.shape === "";
+  const isNew = isUnparsed(stored);
   const parsed = isNew ? await tryParse(workflow, given) : { input: given };
   const input = "input" in parsed ? parsed.input : given;
   const start: StartOptions = {
@@ -86,26 +86,26 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     ...(decode(stored.optionsJson) as StartOptions),
   };
   const plan = isNew ? planOf(workflow, runId, input, file) : undefined;
-  const taken: TakenRun = await host.store.transaction(
-    () =>
-      takeRun(
-        stored,
-        {
-          ownerId: host.ownerId,
-          shape,
-          file: file ?? null,
-          optionsJson: encode(start),
-          updatedAtMs: host.clock.now(),
-        },
-        {
-          inputJson: isNew ? encode(input) : undefined,
-          build,
-          onChange: plan?.onChange ?? null,
-          crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
-        },
-      ),
-    "normal",
-  );
+  const taken: TakenRun = await host.store.transaction(function* () {
+    const claimed = yield* takeRun(
+      stored,
+      {
+        ownerId: host.ownerId,
+        shape,
+        file: file ?? null,
+        optionsJson: encode(start),
+        updatedAtMs: host.clock.now(),
+      },
+      {
+        inputJson: isNew ? encode(input) : undefined,
+        build,
+        onChange: plan?.onChange ?? null,
+        crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
+      },
+    );
+    yield* recordIfNew(host, stored);
+    return claimed;
+  }, "normal");
   if (taken.kind !== "taken") return { kind: "lost" };
   options.onClaimed();
   const { epoch } = taken;
@@ -131,6 +131,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     input,
     start,
     options: { runId },
+    isTakeover: stored.status === "running" && stored.ownerId !== null,
     release,
   });
   return { kind: "ended", result };

@@ -4,8 +4,10 @@ import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { startRecording } from "../store/tables/recordings.ts";
 import { insertLabels, type Labels } from "../store/tables/runs.ts";
 import { insertRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import type { Transaction } from "../store/store.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import { codeDigest } from "./code-digest.ts";
@@ -42,6 +44,7 @@ export async function insertNewRun(
     // The insert waits for a garbage collection that deletes a run with this id, so check after it.
     yield* assertNotDeleted(runId);
     if (changes > 0 && labels !== undefined) yield* insertLabels(runId, labels, createdAtMs);
+    if (changes > 0 && host.recording === "keep") yield* startRecording(runId);
     return changes;
   }, "normal");
   return inserted === 1 ? 1 : undefined;
@@ -95,18 +98,23 @@ export async function takeOverRun(
       details: { runId: run.runId },
     });
   }
-  return host.store.transaction(
-    () =>
-      takeRun(run, {
-        ownerId: host.ownerId,
-        shape,
-        file: file === undefined ? run.file : resolve(file),
-        // Options that are passed now also apply to the next resume.
-        optionsJson: encode(start),
-        updatedAtMs: host.clock.now(),
-      }),
-    "normal",
-  );
+  return host.store.transaction(function* () {
+    const taken = yield* takeRun(run, {
+      ownerId: host.ownerId,
+      shape,
+      file: file === undefined ? run.file : resolve(file),
+      // Options that are passed now also apply to the next resume.
+      optionsJson: encode(start),
+      updatedAtMs: host.clock.now(),
+    });
+    yield* recordIfNew(host, run);
+    return taken;
+  }, "normal");
+}
+
+/** A run that was enqueued starts now. */
+export function* recordIfNew(host: Host, { runId, shape }: WorkflowRunRow): Transaction<void> {
+  if (shape === "" && host.recording === "keep") yield* startRecording(runId);
 }
 
 /** The file that was passed, else the stored one if it still exists. */

@@ -165,12 +165,18 @@ export interface LoopProps extends WithChildren {
   readonly onMaxReached?: "return-last" | "fail" | undefined;
 }
 
+export interface SagaProps extends WithChildren {
+  /** For readers of the tree. */
+  readonly id?: string | undefined;
+}
+
 const KIND = Symbol.for("toolwright.component");
 
 export type ComponentKind =
   | "workflow"
   | "task"
   | "sequence"
+  | "saga"
   | "parallel"
   | "branch"
   | "loop"
@@ -208,6 +214,8 @@ export const Task = component<TaskProps>("task", "Task") as <
   props: TypedTaskProps<Schema, Deps>,
 ) => WorkflowNode;
 export const Sequence = component<WithChildren>("sequence", "Sequence");
+/** If a task inside it fails for good, the effects of all tasks inside it are reverted. Then the run fails. */
+export const Saga = component<SagaProps>("saga", "Saga");
 export const Parallel = component<ParallelProps>("parallel", "Parallel");
 export const Branch = component<BranchProps>("branch", "Branch");
 export const Loop = component<LoopProps>("loop", "Loop");

@@ -1,4 +1,6 @@
 /** Binds schemas, components and a store. Every workflow file starts with `createWorkflows`, or its alias `createSmithers`. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { StoreOption } from "../store/open-store.ts";
 import {
   Approval,
@@ -6,6 +8,7 @@ import {
   Loop,
   Parallel,
   Ralph,
+  Saga,
   Sequence,
   Signal,
   Sleep,
@@ -19,7 +22,6 @@ import { zodSchema } from "../definition/check-options.ts";
 import { aFullText, aStore, Problem } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";
-import { callerFile } from "../util/caller-file.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export interface WorkflowsOptions {
@@ -52,6 +54,7 @@ export interface Workflows<S extends Schemas> {
   readonly Branch: typeof Branch;
   readonly Loop: typeof Loop;
   readonly Ralph: typeof Ralph;
+  readonly Saga: typeof Saga;
   readonly Approval: typeof Approval;
   readonly Sleep: typeof Sleep;
   readonly Signal: typeof Signal;
@@ -143,6 +146,7 @@ function bindWorkflows<const S extends Schemas>(
     Branch,
     Loop,
     Ralph,
+    Saga,
     Approval,
     Sleep,
     Signal,
@@ -167,4 +171,28 @@ export function isWorkflowDefinition(value: unknown): value is WorkflowDefinitio
 function createOutputTokens<S extends Schemas>(schemas: S): OutputTokens<S> {
   const tokens = Object.entries(schemas).map(([key, schema]) => [key, { key, schema }]);
   return Object.fromEntries(tokens) as OutputTokens<S>;
+}
+
+const OWN_FOLDER = fileURLToPath(new URL("..", import.meta.url));
+const FRAME = /(?:\(|at |async )((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/;
+
+/** The file of the code that called this package. `undefined` if the stack does not name an existing file outside this package, as in a bundle without file names. */
+function callerFile(): string | undefined {
+  const lines = new Error("stack").stack?.split("\n").slice(1) ?? [];
+  for (const line of lines) {
+    const [, place = ""] = FRAME.exec(line) ?? [];
+    const path = toPath(place);
+    if (path === undefined || path.startsWith(OWN_FOLDER)) continue;
+    return existsSync(path) ? path : undefined;
+  }
+  return undefined;
+}
+
+function toPath(place: string): string | undefined {
+  if (place === "") return undefined;
+  try {
+    return place.startsWith("file:") ? fileURLToPath(place) : place.replace(/[?#].*$/, "");
+  } catch {
+    return undefined;
+  }
 }

@@ -4,9 +4,11 @@ import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
+import { linkToRun, traceWork } from "../invoke/trace-work.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
+import { endSaga, readSaga } from "../store/tables/reverts.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
@@ -18,6 +20,7 @@ import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
+import { continueSaga, failSaga } from "./revert-saga.ts";
 import { StoredOutline } from "./stored-outline.ts";
 import type { TaskState } from "./task-state.ts";
 import { isReactJsxError, REACT_JSX_HINT } from "./react-jsx-error.ts";
@@ -37,16 +40,33 @@ export interface ClaimedRun {
   /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
+  /** The process that drove it before has died. */
+  readonly isTakeover: boolean;
   /** Set by a worker, which may give the run back. */
   readonly release?: RunRelease | undefined;
 }
 
+/** One activation: from its start or resume until it ends or waits. */
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
+  const { host, runId, name, isTakeover } = claimed;
+  const place = { runId, kind: "workflow" } as const;
+  const driveLinked = async (link: () => Promise<void>): Promise<WorkflowResult> => {
+    await link();
+    return drive(claimed);
+  };
+  return traceWork(host, { type: "workflow", name, place, isTakeover }, driveLinked, {
+    linkTo: linkToRun(host, runId),
+    endOf: ({ status, error }) => ({ status, errorType: error?.code }),
+  });
+}
+
+async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runtime, runId, epoch, workflow, options } = claimed;
   const {
     maxConcurrency = DEFAULT_CONCURRENCY,
     limits,
     missingTasks: _missingTasks,
+    isInputParsed: _isInputParsed,
     ...settings
   } = claimed.start;
   const { states, closedLoops, lastPosition } = await loadStates(host, runId);
@@ -95,6 +115,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
     yield* run.outline.write(runId, epoch);
     const row = yield* endRun(runId, epoch, { status: end.status, errorJson, nowMs });
     // Another process may take the run when the first of its waits is over.
+    if (row !== undefined && end.isSagaOver === true) yield* endSaga(runId);
     if (row !== undefined && end.waits !== undefined) yield* wakeAfterWaits(runId, end.waits);
     return row;
   };
@@ -119,13 +140,19 @@ interface RunEnd {
   readonly error?: ToolwrightError;
   /** The tasks that wait for a time or a signal. */
   readonly waits?: readonly WaitPlace[];
+  /** A failed saga has taken back what it could. */
+  readonly isSagaOver?: boolean;
 }
 
 async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEnd> {
   try {
+    const failed = await run.host.store.read(() => readSaga(run.runId));
+    // A process died while it took effects back.
+    if (failed !== undefined) return await continueSaga(run, failed);
     const end = await schedule(run, options);
     if (end.status !== "failed") return end;
-    return { status: "failed", error: taskFailed(end.task) };
+    const error = taskFailed(end.task);
+    return end.saga === undefined ? { status: "failed", error } : await failSaga(run, end.saga, error);
   } catch (error) {
     if (error instanceof Released) throw error;
     run.release?.signal.throwIfAborted();

@@ -15,7 +15,8 @@ import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export type PlanNode =
-  | { readonly kind: "sequence"; readonly children: readonly PlanNode[] }
+  /** A saga runs its children one after the other, as a sequence does. */
+  | { readonly kind: "sequence" | "saga"; readonly children: readonly PlanNode[] }
   | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
   | {
       readonly kind: "loop";
@@ -95,7 +96,8 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
 
 /** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const components = "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Approval>, <Sleep>, <Signal>";
+  const components =
+    "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Saga>, <Approval>, <Sleep>, <Signal>";
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,
@@ -140,7 +142,8 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     case "signal":
       return [taskOf(signalTask(props as unknown as SignalProps), found)];
     case "sequence":
-      return [{ kind: "sequence", children: list() }];
+    case "saga":
+      return [{ kind, children: list() }];
     case "parallel":
       return [
         {
@@ -260,6 +263,7 @@ export function outlineOf(node: PlanNode): readonly PlanOutline[] {
     case "task":
       return [{ kind: "task", id: node.props.id }];
     case "sequence":
+    case "saga":
       return node.children.flatMap(outlineOf);
     case "loop":
       return [{ kind: "loop", children: outlineOf(node.body) }];
@@ -268,7 +272,7 @@ export function outlineOf(node: PlanNode): readonly PlanOutline[] {
         {
           kind: "parallel",
           children: node.children.flatMap((child) =>
-            child.kind === "sequence"
+            child.kind === "sequence" || child.kind === "saga"
               ? [{ kind: "sequence" as const, children: outlineOf(child) }]
               : outlineOf(child),
           ),

@@ -2,9 +2,10 @@
 import { ToolwrightError } from "../errors.ts";
 import { decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { TaskStatus } from "../invoke/events.ts";
+import { endReplay } from "../invoke/recording/keep-recording.ts";
 import { sealScopes } from "../store/tables/scopes.ts";
-import { forgetReplayOfTask } from "../store/tables/retention.ts";
 import { voidApprovalsOfTask, voidPending } from "../store/tables/approvals.ts";
+import { outputPart } from "../store/tables/recordings.ts";
 import { saveTask, type TaskRow } from "../store/tables/tasks.ts";
 import { endWait } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
@@ -57,9 +58,12 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     const saved = yield* saveTask(run.runId, run.epoch, row);
     yield* run.outline.write(run.runId, run.epoch);
     if (saved > 0 && change.also !== undefined) yield* change.also();
-    // A finished task never replays, so its logged responses are dropped.
+    // A finished task never resumes, so nothing of it is needed in clear.
     if (saved > 0 && change.status === "finished")
-      yield* forgetReplayOfTask(run.runId, props.id, path === "" ? "0" : path);
+      yield* endReplay(
+        { runId: run.runId, task: { nodeId: props.id, path: path === "" ? "0" : path } },
+        { part: outputPart(props.id, path), json: row.outputJson ?? "" },
+      );
     if (saved > 0 && isOver && (change.status !== "failed" || change.isLast === true))
       yield* endTask(run.runId, task, change.status);
     return saved;

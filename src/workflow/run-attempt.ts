@@ -8,6 +8,8 @@ import { holdRun } from "../store/tables/workflow-runs.ts";
 import { type AttemptResult, runAgentTask } from "./agent-task.ts";
 import { limitAttempt } from "./attempt-limit.ts";
 import type { TaskProps } from "./components.ts";
+import { aboutAgent } from "./about-agent.ts";
+import { traceAgentInside } from "../invoke/trace-work.ts";
 import { loadTaskPrompt } from "./load-task-prompt.ts";
 import { fencedError } from "./record-task.ts";
 import { attemptId, type RunState } from "./run-state.ts";
@@ -45,14 +47,22 @@ async function runAgent(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const { props } = task;
-  return runAgentTask({
-    props,
-    attempt,
-    ...(await loadTaskPrompt(run, task, attempt)),
-    signal,
-    onDiverged: (position) => run.emit({ type: "replay-diverged", nodeId: props.id, position }),
-    isWaiting: () => (currentScope()?.root.waiting.size ?? 0) > 0,
-  });
+  const prompt = await loadTaskPrompt(run, task, attempt);
+  const scope = currentScope();
+  const work = (): Promise<AttemptResult> =>
+    runAgentTask({
+      props,
+      attempt,
+      ...prompt,
+      signal,
+      onDiverged: (position) => run.emit({ type: "replay-diverged", nodeId: props.id, position }),
+      isWaiting: () => (currentScope()?.root.waiting.size ?? 0) > 0,
+    });
+  const about = run.host.telemetry === undefined ? undefined : aboutAgent(props, attempt);
+  if (scope === undefined || about === undefined) return work();
+  return traceAgentInside(scope, about, work, ({ kind }) => ({
+    status: kind === "waiting" ? "waiting" : undefined,
+  }));
 }
 
 /** Whether the children are the output itself. */

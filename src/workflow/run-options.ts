@@ -17,6 +17,7 @@ import {
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { Limits } from "../invoke/host.ts";
 import { LIMITS, refusal } from "../runtime/options.ts";
+import { decode } from "../util/encode.ts";
 import type { RunWorkflowOptions } from "./run-workflow.ts";
 
 export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>(
@@ -52,7 +53,22 @@ export type StartOptions = Partial<ToolSettings> & {
   readonly limits?: Limits;
   /** Tasks with logged calls that were missing from the workflow when it was resumed with changes. */
   readonly missingTasks?: readonly string[];
+  /** The input of a fork is that of its parent, which the schema has parsed. */
+  readonly isInputParsed?: boolean;
 };
+
+/** The settings for the tools of a stored run. @param optionsJson `undefined` for a run that is no workflow */
+export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSettings> {
+  if (optionsJson === undefined) return {};
+  const {
+    maxConcurrency: _most,
+    limits: _limits,
+    missingTasks: _missing,
+    ...rest
+  } = decode(optionsJson) as StartOptions;
+  const { isInputParsed: _isParsed, ...settings } = rest;
+  return settings;
+}
 
 export function startOptionsOf(options: RunWorkflowOptions): StartOptions {
   return {

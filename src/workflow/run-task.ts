@@ -1,6 +1,8 @@
 /** Runs one task to its end, attempt after attempt. Each state is stored before the next step starts. */
 import { ToolwrightError } from "../errors.ts";
+import { attemptFailed } from "../invoke/replay/replay.ts";
 import { recordTask } from "./record-task.ts";
+import { recordedAttempts, replayTask } from "./replay-task.ts";
 import { isValueTask, runAttempt } from "./run-attempt.ts";
 import type { RunState } from "./run-state.ts";
 import { isWait, runWait } from "./run-wait.ts";
@@ -17,6 +19,8 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
   const stored = run.states.get(props.id, loop.join("."));
   const lastAttempt = stored?.attempt ?? 1;
   if (props.skipIf === true) return recordTask(run, task, { attempt: lastAttempt, status: "skipped" });
+  const { replay } = run.host;
+  if (replay !== undefined) return replayTask(run, task, replay, runAttempts);
   if (props.asks === true || props.needsApproval === true) {
     const state = await checkTaskApproval(run, task, lastAttempt);
     if (state !== undefined) return state;
@@ -32,11 +36,16 @@ export async function runTask(run: RunState, task: TaskInstance): Promise<TaskSt
 
 async function runAttempts(run: RunState, task: TaskInstance, first: number): Promise<TaskState> {
   // A fixed value that is invalid stays invalid, so it is not retried.
-  const last = isValueTask(task.props) ? first : Math.max(first, attemptsOf(task.props));
+  const { replay } = run.host;
+  const recorded = replay === undefined ? 0 : recordedAttempts(replay, task);
+  const most = replay === undefined ? attemptsOf(task.props) : recorded;
+  const last = isValueTask(task.props) ? first : Math.max(first, most);
   for (let attempt = first; ; attempt += 1) {
     const startedAtMs = run.host.clock.now();
     try {
       const result = await runAttempt(run, task, attempt);
+      // What made an attempt fail, such as a timeout, may not happen again.
+      if (attempt < recorded) throw attemptFailed(task.props.id, attempt);
       // The task may have caught the error of a call that was not begun any more, so its result does not count.
       run.release?.signal.throwIfAborted();
       if (result.kind === "waiting")
@@ -54,7 +63,7 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
       const isLast = attempt >= last;
       const failed = await recordTask(run, task, { attempt, status: "failed", error, isLast, startedAtMs });
       if (isLast) return failed;
-      await run.host.clock.sleep(retryDelay(task, attempt), run.signal);
+      if (replay === undefined) await run.host.clock.sleep(retryDelay(task, attempt), run.signal);
     }
   }
 }

@@ -4,9 +4,10 @@
  */
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
-import { createPlan, outlineOf, type Plan } from "./plan.ts";
+import { createPlan, outlineOf, type Plan, type PlanNode } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
+import { sagaAround, type SagaPlace } from "./saga.ts";
 import type { TaskState } from "./task-state.ts";
 import type { WaitPlace } from "../store/tables/waits.ts";
 import { systemClock } from "../util/clock.ts";
@@ -37,7 +38,12 @@ export interface ScheduleOptions {
 /** How the tasks of a run ended. */
 export type ScheduleEnd =
   | { readonly status: "finished" }
-  | { readonly status: "failed"; readonly task: TaskState }
+  | {
+      readonly status: "failed";
+      readonly task: TaskState;
+      /** The outermost saga around the task. */
+      readonly saga: SagaPlace | undefined;
+    }
   | {
       readonly status: "waiting-approval" | "waiting-timer" | "waiting-signal";
       /** The tasks that wait for a time or a signal. */
@@ -58,6 +64,7 @@ class Schedule {
   #ready: TaskInstance[] = [];
   #walk: PlanWalk | undefined;
   #firstPlan: Plan | undefined;
+  #root: PlanNode | undefined;
   #reads = new Set<string>();
   #loopPasses: readonly LoopPass[] = [];
   #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
@@ -81,7 +88,8 @@ class Schedule {
         await this.#nextChange();
         continue;
       }
-      if (this.#failed !== undefined) return { status: "failed", task: this.#failed };
+      if (this.#failed !== undefined)
+        return { status: "failed", task: this.#failed, saga: sagaAround(this.#root, this.#failed) };
       const isReleased = this.#run.release?.isRequested === true && this.#walk?.isDone !== true;
       if (isReleased && this.#ready.length > 0) throw new Released();
       if (this.#thrown !== undefined) throw this.#thrown.error;
@@ -217,6 +225,7 @@ class Schedule {
       reads: this.#reads,
     });
     const plan = createPlan(workflow.render(context));
+    this.#root = plan.root;
     this.#run.outline.note(plan.root);
     this.#run.emit({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
     return plan;

@@ -11,6 +11,7 @@ import type { Host } from "../invoke/host.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { assertResumable } from "../store/tables/reverts.ts";
 import { createOutputView, WHOLE_VALUE } from "../store/tables/output-views.ts";
 import type { Store } from "../store/store.ts";
 import { readRun, type TakenRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
@@ -96,6 +97,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
       details: { runId },
     });
   }
+  if (stored !== undefined) await host.store.read(() => assertResumable(runId));
   if (stored !== undefined && resume === "auto") await checkSameInput(workflow, stored, options.input);
   if (stored?.status === "finished") {
     host.warnOnce(
@@ -106,7 +108,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
   }
   // An enqueued run has its input as it was given.
   const unparsed = stored === undefined ? options.input : decode(stored.inputJson);
-  const isNew = stored === undefined || stored.shape === "";
+  const isNew = stored === undefined || isUnparsed(stored);
   const input = isNew ? await parseInput(workflow, unparsed) : unparsed;
   const start = {
     // The default is stored too: a resume from another folder must use the same root.
@@ -137,8 +139,14 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     const warnings = await createOutputViews(host.store, name, workflow.schemas);
     for (const warning of warnings) host.warnOnce(warning, warning);
     const { epoch } = claim;
-    return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options });
+    const isTakeover = stored?.status === "running" && stored.ownerId !== null;
+    return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options, isTakeover });
   });
+}
+
+/** An enqueued run, or a fork with another input: the schema has not parsed its input. */
+export function isUnparsed({ shape, optionsJson }: WorkflowRunRow): boolean {
+  return shape === "" && (decode(optionsJson) as StartOptions).isInputParsed !== true;
 }
 
 async function startNewRun(host: Host, run: NewRun): Promise<TakenRun> {

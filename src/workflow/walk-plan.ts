@@ -76,6 +76,7 @@ export class PlanWalk {
   #enter(node: PlanNode, loop: readonly number[], done: Done): void {
     switch (node.kind) {
       case "sequence":
+      case "saga":
         this.#enterSequence(node.children, loop, done);
         return;
       case "parallel":

@@ -22,7 +22,7 @@ const ASK: Readonly<Record<string, (file: string, line: string) => string[]>> = 
 
 const CASES: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ["toolwright app", ["approvals", "approve"]],
-  ["toolwright init --template ", ["agent", "mcp", "tool", "workflow"]],
+  ["toolwright init --template ", ["agent", "chat", "mcp", "tool", "workflow"]],
   ["toolwright init --ag", ["--agents"]],
   ["toolwright up --isol", ["--isolation"]],
   ["toolwright up --isolation ", ["auto", "off", "require"]],

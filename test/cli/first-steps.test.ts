@@ -26,7 +26,8 @@ it.each([
   [["up", "tool.ts"], /does not export a workflow by default[^]*export default workflow\(/],
   [["resume", "r"], /There is no store|There is no run "r"/],
   [["mcp"], /There is no toolwright\.config\.ts[^]*export default \{ tools: \[/],
-  [["init", "--template", "chat"], /Allowed choices are tool, agent, workflow, mcp/],
+  [["init", "--template", "shop"], /Allowed choices are tool, agent, chat, workflow, mcp/],
+  [["init", "--template", "agnt"], /Did you mean agent\?$/],
 ])("%j", async (args, says) => {
   const folder = createFolder({ "w.tsx": GREETING, "tool.ts": "export const tool = 1;" });
   const { code, stderr } = await toolwright(folder, args);

@@ -86,9 +86,9 @@ it("writes nothing if one of its files exists, or package.json cannot be read", 
 
 it("refuses an unknown template, and lists the known ones", async () => {
   const folder = createFolder();
-  const refused = await toolwright(folder, ["init", "--template", "chat"]);
+  const refused = await toolwright(folder, ["init", "--template", "shop"]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain("Allowed choices are tool, agent, workflow, mcp.");
+  expect(refused.stderr).toContain("Allowed choices are tool, agent, chat, workflow, mcp.");
   expect(readdirSync(folder)).toEqual([]);
 });
 

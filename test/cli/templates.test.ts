@@ -44,18 +44,24 @@ const EXPECTED: Readonly<Record<string, { says: RegExp; more: number[]; placed: 
   tool: { says: /Ordered: 2 of apple/, more: [0, 0, 0], placed: ["2 apple"] },
   agent: { says: /approval: Order 50 of pear\?/, more: [0, 0, 0], placed: ["2 apple", "50 pear"] },
   workflow: { says: /"receipt": "2 of apple"/, more: [3, 0, 0, 0], placed: ["2 apple", "50 pear"] },
+  // It serves until it is stopped, so it has a test of its own.
+  chat: { says: /^$/, more: [0, 0], placed: ["2 apple"] },
   mcp: { says: /Sent again: \{ receipt: '2 of apple' \}/, more: [0, 0, 0], placed: ["2 apple", "2 apple"] },
 };
 
 describe.each(TEMPLATE_NAMES)("the template %s", (template) => {
-  it("prints three commands that install, run and test it, and further ones that work", () => {
+  it("prints three commands that install, run and test it, and further ones that work", async () => {
     const [install, start = "", test = "", ...rest] = commandsUnder("Next", created[template] ?? "");
     // Installing needs a registry. The packages are in the folder above, in versions that fit.
     expect([install, rest]).toEqual([`cd ${template} && npm install`, []]);
     const cwd = inTemplate(template);
     const expected = EXPECTED[template];
-    const first = installed.paste(cwd, start);
-    expect(first).toEqual({ code: 0, output: expect.stringMatching(expected?.says ?? /^$/) as string });
+    if (template === "chat") await tryChat(cwd, start);
+    else
+      expect(installed.paste(cwd, start)).toEqual({
+        code: 0,
+        output: expect.stringMatching(expected?.says ?? /^$/) as string,
+      });
     const tested = installed.paste(cwd, test);
     expect(tested).toEqual({ code: 0, output: expect.stringMatching(/\bfail 0\b/) as string });
     expect(tested.output).not.toMatch(/\btests 0\b/);
@@ -71,10 +77,40 @@ describe.each(TEMPLATE_NAMES)("the template %s", (template) => {
     const peers: Readonly<Record<string, string>> = packageJson.peerDependencies;
     const { toolwright, ...others } = dependencies;
     expect(toolwright).toBe(`^${packageJson.version}`);
-    for (const [name, range] of Object.entries(others)) expect([name, range]).toEqual([name, peers[name]]);
-    expect(Object.keys(devDependencies)).toEqual(["@types/node", "typescript"]);
+    const tested: Readonly<Record<string, string>> = {
+      ...packageJson.devDependencies,
+      ...packageJson.dependencies,
+    };
+    for (const [name, range] of Object.entries(others)) {
+      if (peers[name] !== undefined) expect([name, range]).toEqual([name, peers[name]]);
+      // The page of the chat uses packages that only it needs.
+      else expect([name, range]).toEqual([name, tested[name]?.replace(/\.\d+$/, ".0")]);
+    }
+    expect(Object.keys(devDependencies)).toEqual([
+      "@types/node",
+      "typescript",
+      ...(template === "chat" ? ["@types/react", "@types/react-dom"] : []),
+    ]);
   });
 });
+
+/** Opens the page as a browser does, and sends one message. */
+async function tryChat(cwd: string, start: string): Promise<void> {
+  const { url, stop } = await installed.serve(cwd, `PORT=0 ${start}`);
+  try {
+    expect(await (await fetch(url)).text()).toContain('src="/page.js"');
+    expect((await (await fetch(`${url}/page.js`)).text()).length).toBeGreaterThan(50_000);
+    const parts = [{ type: "text", text: "Order 2 apples" }];
+    const answer = await fetch(`${url}/api/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "monday", messages: [{ id: "u1", role: "user", parts }] }),
+    });
+    expect(await answer.text()).toContain("2 of apple");
+  } finally {
+    stop();
+  }
+}
 
 it("makes projects without type errors, on TypeScript 5.9 and 7", () => {
   const settings = TEMPLATE_NAMES.map((name) =>
@@ -112,10 +148,10 @@ it("npm create toolwright does the same", () => {
   expect(readFileSync(join(installed.folder, "made/AGENTS.md"), "utf8")).toContain(
     "npx toolwright why <run-id>",
   );
-  const misspelt = installed.paste(installed.folder, "create-toolwright other --template chat");
+  const misspelt = installed.paste(installed.folder, "create-toolwright other --template shop");
   expect(misspelt).toEqual({
     code: 1,
-    output: expect.stringContaining("Allowed choices are tool, agent, workflow, mcp.") as string,
+    output: expect.stringContaining("Allowed choices are tool, agent, chat, workflow, mcp.") as string,
   });
 });
 

@@ -1,7 +1,8 @@
 /**
  * A process that owns one PostgreSQL server. It prints how to reach the server, stops and starts it on the lines "stop"
- * and "start", kills it on the line "crash", and ends with its standard input: also when the process that started it was killed, so that no server is
- * left behind.
+ * and "start", kills it on the line "crash", and ends with its standard input: also when the process that started it was
+ * killed, so that no server is left behind. With the argument "durable" it has the durability that PostgreSQL has by
+ * default.
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -27,14 +28,27 @@ async function freePort(): Promise<number> {
   throw new Error("no free port was found");
 }
 
+/** For tests that kill the server: a commit that was reported is in the files of the server, which outlive it. */
+const keepsCommits = process.argv[3] === "keeps-commits";
+
+/** The tests kill processes, not the machine, and their tables are small and short-lived. */
+const FOR_TESTS = [
+  "--fsync=off",
+  `--synchronous_commit=${keepsCommits ? "on" : "off"}`,
+  "--full_page_writes=off",
+  "--autovacuum=off",
+  "--jit=off",
+  "--wal_level=minimal",
+  "--max_wal_senders=0",
+  "--max_wal_size=4GB",
+];
+
 // As root, the server runs as another user, which must be able to read the files created here.
 process.umask(0o022);
 const databaseDir = await mkdtemp(join(tmpdir(), "toolwright-postgres-"));
 const password = randomBytes(18).toString("base64url");
 const port = await freePort();
 const log: string[] = [];
-/** For tests that kill the server: a commit that was reported is in the files of the server, which outlive it. */
-const keepsCommits = process.argv[3] === "keeps-commits";
 const server = new EmbeddedPostgres({
   databaseDir,
   port,
@@ -48,15 +62,7 @@ const server = new EmbeddedPostgres({
     "--listen_addresses=127.0.0.1",
     "--unix_socket_directories=",
     "--max_connections=200",
-    // The tests kill processes, not the machine, and their tables are small and short-lived.
-    "--fsync=off",
-    `--synchronous_commit=${keepsCommits ? "on" : "off"}`,
-    "--full_page_writes=off",
-    "--autovacuum=off",
-    "--jit=off",
-    "--wal_level=minimal",
-    "--max_wal_senders=0",
-    "--max_wal_size=4GB",
+    ...(process.argv[2] === "durable" ? [] : FOR_TESTS),
   ],
   onLog: (message: string) => log.push(message),
   onError: (error: unknown) => log.push(String(error)),

@@ -15,7 +15,7 @@ const LAYERS = [
   ["tool"],
   ["runtime"],
   ["loop", "model"],
-  ["builtin", "adapters", "testing"],
+  ["builtin", "adapters", "testing", "otel"],
   ["agent", "workflow"],
   ["operate"],
   ["worker"],
@@ -25,8 +25,12 @@ const LAYERS = [
   ["jsx-dev-runtime.ts"],
 ];
 
-/** Loaded on first use: a runtime is a face of the operator's functions, like the command line. */
-const UPWARD = new Set(["runtime/create-runtime.ts imports ../operate/runtime-operations.ts"]);
+/** Loaded on first use: a runtime is a face of the operator's functions, like the command line, and so is a replay in a test. */
+const UPWARD = new Set([
+  "runtime/create-runtime.ts imports ../operate/runtime-operations.ts",
+  "testing/record-run.ts imports ../operate/fixtures/record-run.ts",
+  "testing/replay-run.ts imports ../operate/fixtures/replay-run.ts",
+]);
 
 function folderOf(file: string): string {
   return relative(SOURCE, file).split(sep)[0] ?? "";
@@ -96,7 +100,7 @@ test("an optional package is loaded through importPeer, or after its guard", () 
   };
   const peers = Object.keys(manifest.peerDependenciesMeta).join("|");
   /** The entry points that import a guard first, by the folder that they open. */
-  const guarded = ["adapters/langchain", "adapters/mcp", "adapters/openai-agents", "effect.ts"];
+  const guarded = ["adapters/langchain", "adapters/mcp", "adapters/openai-agents", "otel", "effect.ts"];
   const wrong = files.flatMap((file) => {
     const text = readFileSync(file, "utf8");
     const name = relative(SOURCE, file);

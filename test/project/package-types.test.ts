@@ -19,6 +19,7 @@ const PEERS: Readonly<Record<string, string>> = {
   langchain: "@langchain/core",
   mcp: "@modelcontextprotocol/server",
   "openai-agents": "@openai/agents",
+  otel: "@opentelemetry/api",
 };
 /** Peers whose own declarations need more than the oldest library: the types of Node, and Symbol.asyncDispose. */
 const TOLERATED = ["@modelcontextprotocol/server", "@langchain/core"];

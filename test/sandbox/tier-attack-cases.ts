@@ -77,6 +77,9 @@ const OTHERS: readonly [string, string][] = [
   ],
   ["the disk priority of the agent", `ionice -c 3 -p AGENT && echo OPEN`],
   ["the scheduling of the agent", `chrt -b -p 0 AGENT && echo OPEN`],
+  ["shared memory of the user", perl(`shmread(SHM, my $bytes, 0, 1) and print "OPEN"`)],
+  ["memory of the host that outlives the command", `ipcmk -M 64 && [ -d /proc/AGENT ] && echo OPEN`],
+  ["a message queue of the host", `ipcmk -Q && [ -d /proc/AGENT ] && echo OPEN`],
   ["a new user namespace", `unshare -Ur true && echo OPEN`],
   ["core_pattern", `echo "|/x" > /proc/sys/kernel/core_pattern && echo OPEN`],
 ];
@@ -102,12 +105,11 @@ const NETWORK: readonly [string, string][] = [
   ["io_uring", perl(`my $z = "\\0" x 128; syscall(425, 1, $z) >= 0 and print "OPEN"`)],
 ];
 
-/** What only namespaces confine. Each script prints SEEN under Landlock, as docs/sandbox.md says. `SHM` is a segment. */
+/** What only namespaces confine. Each script prints SEEN under Landlock, as docs/guides/sandbox.md says. */
 export const LIMITS: readonly [string, string][] = [
   ["the list of processes", `[ -d /proc/AGENT ] && echo SEEN`],
   ["the arguments of the agent", `grep -qa node /proc/AGENT/cmdline && echo SEEN`],
   ["the size of a file outside", `[ "$(stat -c %s $OUT/secret.txt)" = 15 ] && echo SEEN`],
-  ["shared memory of the user", perl(`shmread(SHM, my $bytes, 0, 1) and print "SEEN"`)],
 ];
 
 export const ATTACKS: readonly [string, string][] = [...FILES, ...GUARDED, ...OTHERS, ...NETWORK];

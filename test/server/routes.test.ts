@@ -66,6 +66,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       resumeRun: { path: { id: "pay run/1" }, body: {} },
       decideApproval: { path: { id: request.id }, body: { approved: false, argsHash: request.argsHash } },
       signalRun: { path: { id: "waiting" }, body: { name: "go", payload: { n: 1 }, key: "k" } },
+      forkRun: { path: { id: "done" }, body: { at: "greet", effects: "reuse" } },
+      revertRun: { path: { id: "done" }, body: { dryRun: true } },
       listSchedules: {},
       listWorkers: {},
       cancelRun: { path: { id: "pay run/2" }, body: {} },
@@ -76,6 +78,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     };
     await requestPayment(runtime, "pay run/2");
     await runWorkflow(patient, { runtime, runId: "waiting", input: { name: "Ada" } });
+    await runWorkflow(greeting, { runtime, runId: "done", input: { name: "Ada" } });
     await runtime.schedules.set({ name: "hourly", workflow: "greeting", everyMs: 3_600_000 });
     const description = (await ask(server, "/openapi.json")).body as Description;
     expect(description.openapi).toBe("3.1.0");

@@ -10,21 +10,21 @@ export type Moment = "lost" | "placed" | "answered";
 export interface Ledger extends AsyncDisposable {
   /** The address for one process. */
   urlFor(caller: string): string;
-  /** Calls `end` at this moment of the n-th order of a caller, once. */
-  at(caller: string, nth: number, moment: Moment, end: () => void): void;
+  /** Calls `action` at this moment of the n-th order of a caller, once. */
+  at(caller: string, nth: number, moment: Moment, action: () => void): void;
   forget(caller: string): void;
   ordersOf(sku: string): readonly Order[];
   readonly skus: ReadonlyMap<string, readonly Order[]>;
 }
 
 export async function openLedger(tally: Tally): Promise<Ledger> {
-  const triggers = new Map<string, { left: number; readonly moment: Moment; readonly end: () => void }>();
+  const triggers = new Map<string, { left: number; readonly moment: Moment; readonly action: () => void }>();
   const skus = new Map<string, Order[]>();
   const isDue = (caller: string, moment: Moment): (() => void) | undefined => {
     const trigger = triggers.get(caller);
     if (trigger === undefined || trigger.moment !== moment || trigger.left > 0) return undefined;
     triggers.delete(caller);
-    return trigger.end;
+    return trigger.action;
   };
   const shop = await openShop(2, {
     onArrival: (caller, sku) => {
@@ -56,7 +56,7 @@ export async function openLedger(tally: Tally): Promise<Ledger> {
   });
   return {
     urlFor: (caller) => `${shop.url}${caller}`,
-    at: (caller, nth, moment, end) => triggers.set(caller, { left: nth, moment, end }),
+    at: (caller, nth, moment, action) => triggers.set(caller, { left: nth, moment, action }),
     forget: (caller) => triggers.delete(caller),
     ordersOf: (sku) => skus.get(sku) ?? [],
     skus,

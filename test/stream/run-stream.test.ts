@@ -1,10 +1,11 @@
 /** `runtime.stream`: the parts of a run, live in any process, with the same indexes for every reader. */
 import { isStepCount, streamText } from "ai";
-import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
+import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
+import { collect, says, textOf } from "./collect-parts.ts";
 import { createLiveModel, type LiveModel } from "./live-model.ts";
 
 const order = defineTool({
@@ -28,30 +29,6 @@ function ask(runtime: Runtime, live: LiveModel, runId = "r"): Promise<string> {
     for await (const delta of result.textStream) text += delta;
     return text;
   });
-}
-
-/** Collects parts in the background. */
-function collect(stream: AsyncIterable<StreamPart>) {
-  const parts: StreamPart[] = [];
-  let changed = Promise.withResolvers<void>();
-  const done = (async () => {
-    for await (const part of stream) {
-      parts.push(part);
-      changed.resolve();
-      changed = Promise.withResolvers();
-    }
-    return parts;
-  })();
-  const until = async (isThere: (part: StreamPart) => boolean): Promise<void> => {
-    while (!parts.some(isThere)) await Promise.race([changed.promise, done]);
-  };
-  return { parts, done, until };
-}
-
-const says = (text: string) => (part: StreamPart) => part.type === "text-delta" && part.delta === text;
-
-function textOf(parts: readonly StreamPart[]): string {
-  return parts.map((part) => (part.type === "text-delta" ? part.delta : "")).join("");
 }
 
 function end(request: Awaited<ReturnType<LiveModel["next"]>>): void {

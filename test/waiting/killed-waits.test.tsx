@@ -118,14 +118,16 @@ async function killAt(point: number, isCommitted: boolean): Promise<void> {
     const statusOf = async (): Promise<string> => (await operator.describeRun("r")).status;
     void dying.start().catch(() => undefined);
     let isOver = false;
-    void died.then(async () => {
+    const takeOver = async (): Promise<void> => {
+      await died;
       const { ownerId } = await hostOf(operator);
       await own.transaction(
         () => change("UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id <> ?1", ownerId),
         "normal",
       );
       if (!isOver) await survivor.start();
-    });
+    };
+    void takeOver();
     await until(async () => {
       if ((await statusOf()) === "waiting-signal")
         await operator.signal("r", "paid", { amount: 7 }, { key: "k" });

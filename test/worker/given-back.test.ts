@@ -1,8 +1,12 @@
 /** A run that its worker has given back, while its program still runs: the program cannot end the run any more. */
 import { once } from "node:events";
-import { createRuntime, createWorker, type ProgramJob } from "toolwright";
+import { createRuntime, createWorker, type ProgramJob, ToolwrightError } from "toolwright";
 import { expect, test } from "vitest";
+import { RunRelease } from "../../src/invoke/run-release.ts";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { Ownership } from "../../src/runtime/ownership.ts";
+import { runProgram } from "../../src/worker/claim-program.ts";
+import type { Program } from "../../src/worker/options.ts";
 import { until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 
@@ -38,6 +42,30 @@ test.each(STORE_KINDS)(
     await until(async () => (await operator.describeRun("a")).status === "finished");
   },
 );
+
+test("a worker takes a run again only when its program has returned, and an aborted agent does not fail it", async () => {
+  await using fresh = await STORE_KINDS[0].fresh();
+  await using runtime = createRuntime({ store: fresh.address });
+  await runtime.enqueue("slow", { runId: "a", kind: "program" });
+  const host = await hostOf(runtime);
+  const drive = (release: RunRelease, program: Program): Promise<"ended" | "lost"> =>
+    runProgram({ host, runtime, runId: "a", program, release, onClaimed: () => undefined });
+  const lost = new ToolwrightError("TOOL_RUN_FENCED", "The lease is over.");
+  const release = new RunRelease();
+  const returns = Promise.withResolvers<void>();
+  const first = drive(release, () => returns.promise);
+  await until(async () => (await runtime.describeRun("a")).status === "running");
+  release.now(lost);
+  expect(await first).toBe("ended");
+  expect(await drive(new RunRelease(), () => "done")).toBe("lost");
+  returns.resolve();
+  await until(async () => !host.claimed.has("a"));
+  const aborted = new ToolwrightError("TOOL_ABORTED", "The agent was aborted.", { cause: lost });
+  expect(await drive(new RunRelease(), () => Promise.reject(aborted))).toBe("ended");
+  expect((await runtime.describeRun("a")).status).toBe("queued");
+  expect(await drive(new RunRelease(), () => "done")).toBe("ended");
+  expect((await runtime.describeRun("a")).status).toBe("finished");
+});
 
 test("rule 41: a worker that has lost its lease once notices the next loss too", async () => {
   const ownership = new Ownership(() => Promise.resolve());

@@ -13,14 +13,18 @@ import {
   recordedResponsesOf,
   type ResponseSlot,
 } from "../../loop/recorded-responses.ts";
+import type { AskedModel } from "../../invoke/asked-model.ts";
 import { type NamedCall, noteModelNames } from "../../invoke/model-names.ts";
 import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import { endOfThrown, openChat, traceChat } from "../../invoke/trace-work.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
+import { openStream } from "./open-stream.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
+import { aboutRequest, answerOfResponse } from "./trace-response.ts";
 import { uniqueCallIds, withUniqueCallIds } from "./unique-call-ids.ts";
 import { toShownJson } from "../../util/shown-value.ts";
 import type { LanguageModelLike } from "../../model/sdk-model.ts";
@@ -133,7 +137,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
     // Agents of tasks were asked for whole responses in earlier versions. A run of that time resumes.
     const earlier = way === "stream" ? hashOf("generate") : undefined;
-    const slot = await responses.next(hashOf(way), earlier);
+    const slot = await responses.next(hashOf(way), () => askedOf(identify(request)), earlier);
     if (slot.recorded !== undefined) {
       const calls = callsIn(slot.recorded.value);
       noteModelNames(scope, calls);
@@ -152,7 +156,10 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (slot.recorded !== undefined) return slot.recorded.value;
     const received = await slot.receive();
     try {
-      const response = withOwnIds(storable(await target.doGenerate(request)), options.prompt);
+      const about = aboutRequest(target, request, false);
+      const ask = async (): Promise<object> => target.doGenerate(request);
+      const answer = await traceChat(scope, about, ask, answerOfResponse);
+      const response = withOwnIds(storable(answer), options.prompt);
       noteModelNames(scope, callsIn(response));
       return await received.save(response, partsOfResponse(response).slice(1));
     } catch (error) {
@@ -167,20 +174,30 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const { scope, slot, request } = prepared;
     if (slot.recorded !== undefined) return { stream: streamOf(toStreamParts(slot.recorded.value)) };
     const received = await slot.receive();
+    const chat = openChat(scope, aboutRequest(target, request, true));
+    const open = async (): Promise<ReadableStream<unknown>> =>
+      mayGenerate
+        ? openStream(target, request, (response) => streamOf(toStreamParts(storable(response))))
+        : (await target.doStream(request)).stream;
     try {
-      const { stream: source } = await openStream(target, request, mayGenerate);
+      const source = await (chat === undefined ? open() : chat.within(open));
       const recorded = recordStream(source, uniqueCallIds(options.prompt), {
         onPart: (part) => {
           for (const said of fromSdkPart(part)) received.add(said);
         },
         save: async (parts, passed) => {
+          chat?.end({ answer: answerOfResponse(parts) });
           noteModelNames(scope, callsIn(parts));
           return (await received.save(parts, parts.slice(passed).flatMap(fromSdkPart))) as unknown[];
         },
-        onBroken: () => stopReceiving(received, slot, options),
+        onBroken: (error) => {
+          chat?.end(endOfThrown(error));
+          stopReceiving(received, slot, options);
+        },
       });
       return { stream: recorded };
     } catch (error) {
+      chat?.end(endOfThrown(error));
       stopReceiving(received, slot, options);
       throw error;
     }
@@ -198,27 +215,23 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   return recorded;
 }
 
+/** The model itself is no part of it: a replay asks none. */
+function askedOf(identity: object): AskedModel {
+  const {
+    prompt,
+    provider: _provider,
+    modelId: _modelId,
+    includeRawChunks: _raw,
+    ...settings
+  } = identity as Record<string, unknown>;
+  return { messages: Array.isArray(prompt) ? (prompt as unknown[]) : [prompt], settings };
+}
+
 interface Prepared<Request> {
   readonly scope: Scope;
   readonly slot: ResponseSlot;
   /** With the warning of a loop that differs from its log. */
   readonly request: Request;
-}
-
-/** Users do not choose that agents of tasks are asked through `stream`, so a model without it works too. */
-async function openStream(
-  model: LanguageModelLike<ModelRequest>,
-  request: ModelRequest,
-  mayGenerate: boolean,
-): Promise<{ stream: ReadableStream<unknown> }> {
-  try {
-    const opened = (await model.doStream(request)) as { stream: ReadableStream<unknown> } | undefined;
-    if (opened !== undefined) return opened;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "";
-    if (!mayGenerate || !/^not implemented|does not support streaming/i.test(message)) throw error;
-  }
-  return { stream: streamOf(toStreamParts(storable(await model.doGenerate(request)))) };
 }
 
 /** Nothing of the response counts. A loop that was stopped has not failed: it may resume, and retracts the parts then. */

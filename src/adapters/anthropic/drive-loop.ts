@@ -8,6 +8,8 @@ import { warnAboutUnclaimedCalls } from "../../invoke/journal/retry-warning.ts";
 import { assertNotAborted, errorResult, type TerminalCall, truncatedCall } from "../../loop/call-results.ts";
 import type { ReceivedResponse, RecordedResponses, ResponseSlot } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import type { ChatAnswer } from "../../invoke/telemetry.ts";
+import { traceChat } from "../../invoke/trace-work.ts";
 import { endOfMessage, partsOfMessage } from "../../stream/parts-of-response.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { refusal } from "../../runtime/options.ts";
@@ -56,11 +58,8 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   const { options, scope, request, tools, signal, emit } = setup;
   const { maxTurns = DEFAULTS.maxTurns, maxContextTokens = DEFAULTS.maxContextTokens } = options;
   const { secret } = scope.host.store;
-  const history = new History(options.messages, {
-    tools,
-    secret,
-    request: { ...request, toolChoice: options.params?.tool_choice, maxContextTokens },
-  });
+  const settings = { ...request, toolChoice: options.params?.tool_choice, maxContextTokens };
+  const history = new History(options.messages, { tools, secret, request: settings });
   /** Keys of the calls that were made or replayed so far. */
   const claimed = new Set<string>();
   const room = maxContextTokens - estimateTokens(request);
@@ -73,7 +72,10 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   while (round < maxTurns) {
     round += 1;
     assertNotAborted(signal, "loop");
-    const slot = await setup.responses.next(history.hash);
+    const slot = await setup.responses.next(history.hash, () => ({
+      messages: [...options.messages, ...history.stored],
+      settings,
+    }));
     hasDiverged ||= slot.hasDiverged;
     const warnsOf = hasDiverged && !isPaused ? claimed : undefined;
     if (warnsOf !== undefined) hasDiverged = false;
@@ -150,7 +152,7 @@ async function saveResponse(
 }
 
 async function requestResponse(
-  { options, signal, emit }: LoopSetup,
+  { options, scope, signal, emit }: LoopSetup,
   request: ModelRequest,
   round: number,
   live: ReceivedResponse | undefined,
@@ -161,11 +163,16 @@ async function requestResponse(
     emit(round, event);
   };
   try {
-    return await askModel(live?.isRead() === true ? { ...options, stream: true } : options, request, signal, {
-      onPart: (part) => live?.add(part),
-      onText: (text) => emitDelta({ type: "text-delta", text }),
-      onThinking: (thinking) => emitDelta({ type: "thinking-delta", thinking }),
-    });
+    const isStreamed = options.stream === true || live?.isRead() === true;
+    const { model, maxTokens } = options;
+    const about = { model, provider: "anthropic", isStreamed, isJson: false, maxTokens };
+    const asked = (): Promise<ModelResponse> =>
+      askModel(isStreamed ? { ...options, stream: true } : options, request, signal, {
+        onPart: (part) => live?.add(part),
+        onText: (text) => emitDelta({ type: "text-delta", text }),
+        onThinking: (thinking) => emitDelta({ type: "thinking-delta", thinking }),
+      });
+    return await traceChat(scope, about, asked, ({ message }) => answerOf(message));
   } catch (error) {
     if (hasEmitted) emit(round, { type: "response-discarded" });
     if (signal?.aborted !== true) live?.discard();
@@ -173,6 +180,20 @@ async function requestResponse(
     assertNotAborted(signal, "loop");
     return { error };
   }
+}
+
+/** `input_tokens` of the API has no cached tokens. */
+function answerOf({ model, id, stop_reason: reason, usage }: Message): ChatAnswer {
+  const cachedInputTokens = usage?.cache_read_input_tokens ?? undefined;
+  return {
+    model,
+    id,
+    finishReason: reason ?? undefined,
+    inputTokens:
+      usage && usage.input_tokens + (cachedInputTokens ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+    outputTokens: usage?.output_tokens,
+    cachedInputTokens,
+  };
 }
 
 function callsIn({ message, malformed }: ModelResponse): RequestedBlock[] {

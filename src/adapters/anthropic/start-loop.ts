@@ -8,6 +8,8 @@ import { createEmitter, sourceOf } from "../../invoke/deliver-event.ts";
 import { isCallEvent } from "../../invoke/events.ts";
 import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
+import type { AgentAbout } from "../../invoke/telemetry.ts";
+import { traceAgentInside } from "../../invoke/trace-work.ts";
 import { lastTurn } from "../../store/tables/turns.ts";
 import { capabilitiesOf, recordedCapabilities } from "../../loop/capabilities.ts";
 import { withCapabilities } from "../../runtime/capabilities-file.ts";
@@ -49,6 +51,18 @@ export async function startLoop(
 
 /** The enclosing call or task resumes the loop, and waits if a call of the loop waits for approval. */
 async function runInside(
+  scope: Scope,
+  options: AgentLoopOptions,
+  tools: ReadonlyMap<string, Tool>,
+): Promise<AgentLoopResult> {
+  const inside = (): Promise<AgentLoopResult> => driveInside(scope, options, tools);
+  return traceAgentInside(scope, aboutOf(options), inside, ({ status }) => ({
+    status,
+    errorType: status === "failed" ? "TOOL_MODEL_FAILED" : undefined,
+  }));
+}
+
+async function driveInside(
   scope: Scope,
   options: AgentLoopOptions,
   tools: ReadonlyMap<string, Tool>,
@@ -111,6 +125,8 @@ async function runOwn(
         name: options.name ?? kind,
         // Only for workers, which know the loop by its name.
         ...(options.name === undefined ? {} : { input: { messages } }),
+        about: aboutOf(options),
+        statusOf: ({ status }) => status,
         failureOf: ({ status, reason, error }) =>
           status === "failed" ? (error instanceof Error ? error : failed(reason)) : undefined,
         inputHash,
@@ -167,6 +183,10 @@ async function drive(
     signal: how.signal,
     emit: (round, event) => emit({ ...event, turn: round }),
   });
+}
+
+function aboutOf({ name, model }: AgentLoopOptions): AgentAbout {
+  return { name, model, provider: "anthropic" };
 }
 
 function failed(reason: string): ToolwrightError {

@@ -50,6 +50,6 @@ async function summaryOf(
   const maxChars = Math.floor(window / 2);
   const request = summaryRequest(before, dropped, maxChars);
   const asked = { ...request, tools: [], mustCall: false, outputSchema: undefined, onPart: undefined };
-  const answer = await askModel(setup.model, { ...asked, signal: setup.signal }, setup.scope.host.clock);
+  const answer = await askModel(setup.model, { ...asked, signal: setup.signal }, setup.scope);
   return { summary: note(answer.text), usage: answer.usage };
 }

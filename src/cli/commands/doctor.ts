@@ -1,7 +1,11 @@
 /** `toolwright doctor`: checks everything that a run needs. */
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
-import type { Colour, CommonOptions } from "../screen.ts";
+import type { Measurement } from "../../operate/machine/measurement.ts";
+import type { Check } from "../examine.ts";
+import type { Colour, CommonOptions, Screen } from "../screen.ts";
+
+type DoctorOptions = CommonOptions & { readonly bench?: boolean };
 
 const COLOURS: Readonly<Record<string, Colour>> = { ok: "green", note: "yellow", wrong: "red" };
 
@@ -9,22 +13,48 @@ export function addDoctorCommand(program: Command): void {
   const command = program
     .command("doctor")
     .summary("check Node, the store, the sandbox and optional packages")
-    .description("Checks the version of Node, the store, the sandbox for commands, and optional packages.");
+    .description(
+      "Checks the version of Node, the store, the sandbox for commands, and optional packages. " +
+        "With --bench it also measures commits, calls and the sandbox, and says what is slow.",
+    )
+    .option("--bench", "measure this machine, for about ten seconds");
   withCommonOptions(command)
-    .addHelpText("after", examples("toolwright doctor", "toolwright doctor --store postgres://localhost/app"))
+    .addHelpText(
+      "after",
+      examples(
+        "toolwright doctor",
+        "toolwright doctor --bench",
+        "toolwright doctor --store postgres://localhost/app",
+      ),
+    )
     .action(
-      acting(async ({ screen, options }: Acting<CommonOptions>) => {
+      acting(async ({ screen, options }: Acting<DoctorOptions>) => {
         const { examine } = await import("../examine.ts");
         const checks = await examine(options.store);
         const isOk = checks.every((check) => check.status !== "wrong");
-        screen.printJson({ ok: isOk, checks });
-        for (const { name, status, detail, remedy } of checks) {
-          screen.print(
-            `${screen.paint(COLOURS[status] ?? "gray", status.padEnd(5))}  ${name.padEnd(9)}  ${detail}`,
-          );
-          if (remedy !== null) screen.print(`${" ".repeat(18)}${remedy}`);
-        }
+        printChecks(screen, checks);
+        const bench = options.bench === true ? await measure(screen, options.store) : undefined;
+        screen.printJson({ ok: isOk, checks, ...(bench === undefined ? {} : { bench }) });
         return isOk ? EXIT.finished : EXIT.failed;
       }),
     );
+}
+
+async function measure(screen: Screen, store: string): Promise<readonly Measurement[]> {
+  const { measureMachine } = await import("../../operate/machine/measure-machine.ts");
+  screen.print("");
+  const measurements = await measureMachine(store);
+  printChecks(screen, measurements);
+  return measurements;
+}
+
+type Printed = Pick<Check, "name" | "status" | "detail" | "remedy">;
+
+function printChecks(screen: Screen, checks: readonly Printed[]): void {
+  const width = Math.max(9, ...checks.map(({ name }) => (name.startsWith("@") ? 0 : name.length)));
+  for (const { name, status, detail, remedy } of checks) {
+    const shown = screen.paint(COLOURS[status] ?? "gray", status.padEnd(5));
+    screen.print(`${shown}  ${name.padEnd(width)}  ${detail}`);
+    if (remedy !== null) screen.print(`${" ".repeat(width + 9)}${remedy}`);
+  }
 }

@@ -7,7 +7,7 @@ import { CliError } from "../cli-error.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
 import type { CommonOptions } from "../screen.ts";
 import {
-  CHECKERS,
+  checkersOf,
   packagesOf,
   projectFiles,
   SHARED_FILES,
@@ -147,7 +147,7 @@ function completion(folder: string, template: TemplateName): string {
   const install = (
     [
       ["npm install", missing(packagesOf(template))],
-      ["npm install --save-dev", missing(CHECKERS)],
+      ["npm install --save-dev", missing(checkersOf(template))],
     ] as const
   ).flatMap(([start, words]) => (words.length === 0 ? [] : [[start, ...words].join(" ")]));
   return [

@@ -41,6 +41,13 @@ export function addInspectCommand(program: Command): void {
           screen.print(`  input     ${toShortText(found.input)}`);
           screen.print(`  options   ${toShortText(found.options)}`);
         }
+        const { parent, fork, forks } = found.lineage;
+        if (parent !== null)
+          screen.print(
+            `  fork of   ${toTerminalName(parent)}${fork?.at == null ? "" : `, from ${toTerminalName(fork.at)}`}`,
+          );
+        if (forks.length > 0) screen.print(`  forks     ${forks.map(toTerminalName).join(" ")}`);
+        if (found.revertedAtMs !== null) screen.print(`  reverted  ${toAge(found.revertedAtMs)}`);
         const labels = Object.entries(found.labels).map(([key, value]) => `${key}=${value}`);
         if (labels.length > 0) screen.print(`  labels    ${toShortText(labels.join(" "))}`);
         const open = found.interruptedCalls.length;

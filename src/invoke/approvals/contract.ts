@@ -16,10 +16,11 @@ const contractSchema = z.object({
 
 export type Contract = z.output<typeof contractSchema>;
 
-export function encodeContract(spec: ToolSpec): string {
+/** @param isOutputKnown an answer "it happened" needs no output */
+export function encodeContract(spec: ToolSpec, isOutputKnown = false): string {
   const { outputSchema, inputJsonSchema, redactInput, redactOutput } = spec;
   const output: JsonSchema | null = outputSchema === undefined ? null : toOutputJsonSchema(outputSchema);
-  const mayReturnNothing = outputSchema !== undefined && acceptsNothing(outputSchema);
+  const mayReturnNothing = isOutputKnown || (outputSchema !== undefined && acceptsNothing(outputSchema));
   return JSON.stringify({ input: inputJsonSchema, output, mayReturnNothing, redactInput, redactOutput });
 }
 

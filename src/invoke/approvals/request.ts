@@ -16,6 +16,7 @@ import { runAuthorFunction } from "../author-functions.ts";
 import { argumentsHash, type Call, emit, type Guard } from "../call.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
+import { placeOf } from "../trace-work.ts";
 import { encodeContract, fingerprintOf } from "./contract.ts";
 import { explainRefusal, insertRow } from "../journal/rows.ts";
 
@@ -23,6 +24,8 @@ import { explainRefusal, insertRow } from "../journal/rows.ts";
 export interface ReplayQuestion {
   readonly prompt: string;
   readonly guard: Guard;
+  /** An answer "it happened" needs no output: the result is stored. */
+  readonly isOutputKnown?: boolean;
 }
 
 /** @param previous an earlier request for this call, which the new one replaces */
@@ -33,7 +36,10 @@ export async function requestApproval(
   question?: ReplayQuestion,
 ): Promise<ApprovalRow> {
   const { host, row } = call;
-  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question?.prompt);
+  const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
+  const work = { type: "request", place: placeOf(call.scope), toolName: call.spec.name } as const;
+  const span = host.telemetry?.open(work);
+  if (call.earlier !== undefined) span?.link(call.earlier);
   const stored = await host.store.transaction(function* () {
     if (question !== undefined) yield* question.guard();
     // The approval that an interrupted call ran on stays as it is.
@@ -47,7 +53,8 @@ export async function requestApproval(
         ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
         : { approvalId: approval.id };
     if (row === undefined) {
-      yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, ...waits });
+      const trace = span?.trace ?? null;
+      yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, trace, ...waits });
     } else {
       const changes = yield* closeCall(
         row,
@@ -67,6 +74,8 @@ export async function requestApproval(
   }, "normal");
   call.scope.noteRecorded(call.key);
   if (stored === undefined) throw new Contended();
+  // The request is a moment; the wait is a metric.
+  span?.end({ status: "pending" });
   emit(call, { type: "approval-requested", approvalId: stored.id });
   return stored;
 }
@@ -75,7 +84,7 @@ async function describe(
   call: Call,
   kind: "call" | "replay",
   round: number,
-  question: string | undefined,
+  question: ReplayQuestion | undefined,
 ): Promise<NewApproval> {
   const { spec, scope, host } = call;
   const { runId, nodeId, iteration, parentKey } = scope.identity;
@@ -96,9 +105,9 @@ async function describe(
     fingerprint: fingerprintOf(spec),
     argsJson: encode(shownArgs(call)),
     argsHash: argumentsHash(call),
-    prompt: question ?? (await promptOf(call)),
+    prompt: question?.prompt ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
-    contractJson: encodeContract(spec),
+    contractJson: encodeContract(spec, question?.isOutputKnown),
     hasClearArgs: spec.digestInput !== undefined,
     requestedAtMs: now,
     expiresAtMs: ttlMs === undefined ? null : momentAfter(now, ttlMs),

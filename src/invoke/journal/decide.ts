@@ -20,14 +20,17 @@ import { requestApproval } from "../approvals/request.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote } from "../call-notes.ts";
+import { decideByParent } from "./decide-by-parent.ts";
 import { lateResult, lateSuccessIn } from "./late-result.ts";
+import { earlierSpan } from "../trace-work.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
 export async function decide(call: Call): Promise<Result | undefined> {
   for (;;) {
     const row = await call.host.store.read(() => latestCall(call.scope.id, call.key));
-    if (row === undefined) return undefined;
+    if (row === undefined) return decideByParent(call);
+    call.originKey = row.originKey ?? call.originKey;
     if (row.attempt > call.scope.attempt)
       return { kind: "error", error: staleAttempt(call.scope, row.attempt) };
     if (row.status === "started") {
@@ -36,6 +39,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
     }
     try {
       const isSame = row.attempt === call.scope.attempt;
+      call.earlier = earlierSpan(row, call.scope.attempt);
       const answer = await (isSame ? sameAttempt(call, row) : earlierAttempt(call, row));
       const hasEnded = row.status === "success" || row.status === "error";
       if (hasEnded && answer !== undefined && call.isMadeByLoop && row.waitsFor !== null) {

@@ -17,7 +17,12 @@ export const journal: Policy = async (call, next) => {
     let isInside = false;
     try {
       // A `callKey` may have been used before, by any process.
-      const isNew = isFirst && typeof call.callIndex === "number" && !call.scope.mayBeRecorded(call.key);
+      // A call of a fork may equal one of its parent.
+      const isNew =
+        isFirst &&
+        typeof call.callIndex === "number" &&
+        call.scope.originId === undefined &&
+        !call.scope.mayBeRecorded(call.key);
       const decision = isNew ? undefined : await decide(call);
       isInside = decision === undefined;
       const result = decision ?? (await next(call));

@@ -24,8 +24,10 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
     leaveInterrupted(call);
     throw call.failure;
   }
+  const { host, innerScope } = call;
+  // The commit deletes what an agent inside has said, so readers of other processes read it first.
+  if (innerScope?.asksModel === true) await host.streams.drain(innerScope.identity.runId);
   const end = endOf(call, result);
-  const { host } = call;
   const level = commitLevel(host, false);
   let isCommitted: boolean;
   try {

@@ -14,6 +14,7 @@ import type { Result } from "../outcome.ts";
 import { parseOutput } from "../policies/validate.ts";
 import { holdsMark } from "../redact.ts";
 import { requestReplayApproval, openReplayRequest, runOnResolution } from "./replay-approval.ts";
+import { resolveCopied } from "./decide-by-parent.ts";
 import { howItEnded, outcomeUnknown } from "./describe-interrupted.ts";
 import { reconcile } from "./reconcile.ts";
 import { recordHappened } from "./record-happened.ts";
@@ -23,6 +24,8 @@ import { assertSettled, hasSettled, settledAtMs } from "./wait-for-owner.ts";
 /** `undefined`: run it again, with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
   const { spec } = call;
+  // The call of the run that this one was forked from: nothing here can find out about it.
+  if (row.copiedFrom !== null) return resolveCopied(call, row);
   const question = await openReplayRequest(call);
   // A resolution binds every caller, even if the tool's options have changed since.
   if (question !== undefined && question.status !== "pending") return applyResolution(call, row, question);

@@ -7,7 +7,7 @@ import { savePayload } from "../../store/tables/payloads.ts";
 import { finishRun, settleRun } from "../../store/tables/runs.ts";
 import { readScope } from "../../store/tables/scopes.ts";
 import type { Transaction } from "../../store/store.ts";
-import { assertNotDeleted } from "../../store/tables/tombstones.ts";
+import { assertNotDeleted, runReverted } from "../../store/tables/tombstones.ts";
 import { isPreview, truncateJson } from "../../util/truncate.ts";
 import { type Call, takeSeq } from "../call.ts";
 import { encodeError } from "../error-record.ts";
@@ -21,7 +21,7 @@ export type RowFields = Omit<NewCall, keyof CommonFields | "note"> & {
   readonly approvalId?: string | null | undefined;
 };
 
-type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId">;
+type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId" | "trace">;
 
 /**
  * Inserts the row of this call and attempt.
@@ -40,6 +40,7 @@ export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
       approvalId: fields.approvalId ?? call.approvalId,
       // A row without an intent has no owner, unless it is the outcome of a pure call.
       ownerId: fields.ownerId ?? null,
+      copiedFrom: call.copiedFrom,
       note: call.note ?? null,
     },
   );
@@ -67,11 +68,13 @@ function startOf(call: Call, inputJson: string | null): CallStart {
     unrepeatable: isUnrepeatable(spec),
     reruns: isUnrepeatable(spec) ? runsInEachAttempt(spec) : null,
     modelName: modelNameOf(call),
+    originKey: call.originKey ?? null,
     toolCallId: call.toolCallId ?? null,
     inputJson,
     startedAtMs: call.startedAtMs,
     approvalId: call.approvalId,
     ownerId: call.host.ownerId,
+    trace: call.span?.trace ?? null,
   };
 }
 
@@ -81,6 +84,7 @@ export function* explainRefusal(call: Call): Transaction<never> {
   const { rootScopeId, epoch, attempt } = scope.writer;
   const row = yield* readScope(rootScopeId);
   if (row === undefined) yield* assertNotDeleted(scope.identity.runId);
+  if (row?.isSealed === true) throw runReverted(scope.identity.runId);
   if (row === undefined || (epoch !== null && row.epoch !== epoch)) throw fenced(call);
   if (row.attempt !== attempt) throw staleAttempt(scope, row.attempt);
   throw new Contended();

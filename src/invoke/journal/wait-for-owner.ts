@@ -9,7 +9,7 @@ import { markUnknown } from "../../store/tables/write-calls.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
 import { abortError } from "../abort-error.ts";
-import { type Call, inFlightName } from "../call.ts";
+import { type Call, emit, inFlightName } from "../call.ts";
 import { whenTriesSettled } from "../unsettled-tries.ts";
 import { Contended } from "../policy.ts";
 
@@ -37,7 +37,8 @@ export async function waitForOwner(
     const isWaiting = current?.status === "pending" && options.includesPending === true;
     if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;
     if (!isWaiting && !(await isAlive(call, row))) {
-      await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
+      const changes = await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
+      if (changes > 0) emit(call, { type: "call-interrupted" });
       return;
     }
     if (performance.now() >= deadline) throw tooLong(call, timeoutMs);

@@ -113,6 +113,7 @@ function* beginCall(call: Call): Transaction<void> {
       ownerId: call.host.ownerId,
       toolCallId: call.toolCallId ?? null,
       approvalId: call.approvalId ?? row.approvalId,
+      trace: call.span?.trace ?? null,
     },
     call.scope.writer,
   );

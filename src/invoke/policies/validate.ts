@@ -34,7 +34,7 @@ export function prepareInput(call: Call): unknown {
   call.sent = sent;
   // Until the input is known to be valid, all of it is hidden if the tool redacts anything.
   call.inputJson = encode(storableInput(spec, sent, call.host.store.secret, undefined));
-  if (holdsMark(hidesInput(spec) ? encode(args) : call.inputJson)) {
+  if (!spec.takesMarks && holdsMark(hidesInput(spec) ? encode(args) : call.inputJson)) {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
   }
   const parsing = parse(spec.schema, sent);

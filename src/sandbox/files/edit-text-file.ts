@@ -14,7 +14,13 @@ import type { PathStrategy } from "./path-strategy.ts";
 import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
 import { replaceFile } from "./replace-file.ts";
 import { walk, type Walked } from "./walk.ts";
-import { checkReplaceable, contentTooLarge, refuseChangedPlace, statLeaf } from "./write-text-file.ts";
+import {
+  type BeforeReplace,
+  checkReplaceable,
+  contentTooLarge,
+  refuseChangedPlace,
+  statLeaf,
+} from "./write-text-file.ts";
 
 export interface EditTextFileOptions {
   readonly rootDir: string;
@@ -26,6 +32,8 @@ export interface EditTextFileOptions {
   readonly maxBytes: number;
   readonly isProtected?: IsProtected | undefined;
   readonly strategy?: PathStrategy | undefined;
+  /** Runs before the file is replaced. If it throws, nothing is changed. */
+  readonly beforeReplace?: BeforeReplace | undefined;
 }
 
 const TOO_LARGE_HINT = "Change a file of this size with a command.";
@@ -48,7 +56,7 @@ export async function editTextFile(options: EditTextFileOptions): Promise<void> 
 
 async function editInPlace(
   walked: Walked<unknown>,
-  { patch, maxBytes, isProtected }: EditTextFileOptions,
+  { patch, maxBytes, isProtected, beforeReplace }: EditTextFileOptions,
 ): Promise<void> {
   const { directory, name, strategy, shown } = walked;
   const descriptor = openLeaf(directory, name, strategy);
@@ -56,11 +64,13 @@ async function editInPlace(
   if (descriptor === LINK) throw changedMeanwhile(shown);
   await withRegularFile(descriptor, shown, async (stats) => {
     const before = fstatSync(descriptor, { bigint: true });
-    const text = decodeText(readWhole(descriptor, stats, maxBytes, shown, TOO_LARGE_HINT), shown);
+    const old = readWhole(descriptor, stats, maxBytes, shown, TOO_LARGE_HINT);
+    const text = decodeText(old, shown);
     const patched = applyPatch(text, parseUnifiedDiff(patch, namesOf(walked)), shown);
     const bytes = encodeText(patched, "patched file");
     if (bytes.length > maxBytes) throw contentTooLarge(bytes.length, maxBytes);
     checkReplaceable(stats, walked);
+    await beforeReplace?.({ before: old, after: bytes });
     const beforeRename = (): void => {
       const now = lstatSync(`${directory.base}/${name}`, { bigint: true, throwIfNoEntry: false });
       if (!isUnchanged(before, now)) throw changedMeanwhile(shown);

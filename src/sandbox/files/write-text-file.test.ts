@@ -43,6 +43,28 @@ describe("writeTextFile", () => {
     expect(readFileSync(join(root, "f"), "utf8")).toBe("new");
   });
 
+  it("leaves files as they are that git or Toolwright would obey through a link elsewhere in the root", async () => {
+    const put = (path: string): void => writeFileSync(join(root, path), "old", { mode: 0o755 });
+    for (const folder of ["sub/.git/hooks", "named/.git", "scripts", "husky", "state", "deep/app"])
+      mkdirSync(join(root, folder), { recursive: true });
+    for (const path of ["scripts/hook", "scripts/settings", "scripts/own.ts", "scripts/free"]) put(path);
+    const link = (target: string, path: string): void => symlinkSync(join(root, target), join(root, path));
+    link("scripts/hook", "sub/.git/hooks/pre-commit");
+    link("scripts/later", "sub/.git/hooks/post-commit");
+    link("scripts/settings", "sub/.git/config");
+    link("scripts/own.ts", "deep/app/toolwright.config.ts");
+    link("state", "deep/app/.toolwright");
+    writeFileSync(join(root, "named/.git/config"), "[core]\n\thooksPath = ../husky\n");
+    const refused = { code: "TOOL_PATH_PROTECTED" };
+    for (const name of ["hook", "later", "settings", "own.ts"])
+      await expect(write(`scripts/${name}`), name).rejects.toMatchObject(refused);
+    for (const path of ["state/x", "husky/pre-commit"])
+      await expect(write(path), path).rejects.toMatchObject(refused);
+    await write("scripts/free");
+    link("scripts/free", "sub/.git/hooks/pre-push");
+    await expect(write("scripts/free")).rejects.toMatchObject(refused);
+  });
+
   // A command can do this in parallel, and its own check for repositories may be over before the rename.
   it.each([
     ["moved into a repository", () => renameSync(join(root, "free"), join(root, "repo/.git/hooks"))],

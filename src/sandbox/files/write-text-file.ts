@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { encodeText } from "./decode-text.ts";
 import { errnoOf, fileError, toFileError } from "./file-error.ts";
 import { inTurn } from "./file-queue.ts";
-import { notAFile } from "./open-file.ts";
+import { notAFile, openLeaf, readWhole } from "./open-file.ts";
 import { LINK } from "./open-folder.ts";
 import type { Directory, PathStrategy } from "./path-strategy.ts";
 import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
@@ -23,7 +23,15 @@ export interface WriteTextFileOptions {
   /** Protects more files, for example those of `protectPaths`. */
   readonly isProtected?: IsProtected | undefined;
   readonly strategy?: PathStrategy | undefined;
+  /** Runs before the file is replaced. If it throws, nothing is written. */
+  readonly beforeReplace?: BeforeReplace | undefined;
 }
+
+/** What is replaced, and by what. `before` is `undefined` if there is no file. */
+export type BeforeReplace = (replaced: {
+  readonly before: Buffer | undefined | "too large";
+  readonly after: Buffer;
+}) => Promise<void>;
 
 export async function writeTextFile(options: WriteTextFileOptions): Promise<void> {
   const { rootDir, path, maxBytes, isProtected, strategy } = options;
@@ -41,12 +49,37 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
     refuseProtected(walked, isProtected);
     if (existing !== undefined) checkReplaceable(existing, walked);
     const beforeRename = (): void => refuseChangedPlace(walked, isProtected);
-    await inTurn(directory, name, () => replaceFile({ place: walked, bytes, existing, beforeRename }));
+    await inTurn(directory, name, async () => {
+      await options.beforeReplace?.({ before: readBefore(walked, existing), after: bytes });
+      await replaceFile({ place: walked, bytes, existing, beforeRename });
+    });
   } catch (error) {
     removeCreated(walked.created);
     throw toFileError(error, shown);
   } finally {
     walked.close();
+  }
+}
+
+/** The most bytes of a replaced file that are kept for a revert. */
+const MOST_KEPT_BYTES = 1_000_000;
+
+/** What is in the file now. */
+export function readBefore(
+  { directory, name, strategy, shown }: Walked<unknown>,
+  existing: Stats | undefined,
+): Buffer | undefined | "too large" {
+  if (existing === undefined) return undefined;
+  if (existing.size > MOST_KEPT_BYTES) return "too large";
+  const descriptor = openLeaf(directory, name, strategy);
+  if (descriptor === LINK) return "too large";
+  try {
+    return readWhole(descriptor, existing, MOST_KEPT_BYTES, shown);
+  } catch {
+    // It has grown since, or cannot be read: it is replaced without a copy.
+    return "too large";
+  } finally {
+    closeSync(descriptor);
   }
 }
 

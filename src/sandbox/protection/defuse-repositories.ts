@@ -20,7 +20,7 @@ import {
 } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
-import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
 import { usePlainFile } from "../read-plain-file.ts";
 import { O_PATH, openFolderBelow } from "./protection-plan.ts";
@@ -85,6 +85,11 @@ function isHarmless({ name, value = "" }: ConfigEntry, place: Place | undefined)
   return HARMLESS.some((known) => known.test(name)) && !HARMFUL.test(name.slice(name.lastIndexOf(".") + 1));
 }
 
+/** Text that git cannot parse makes it stop before it runs anything, and no setting is without a section. */
+function isRefusedByGit({ name }: ConfigEntry): boolean {
+  return name === UNREADABLE || name.startsWith(".");
+}
+
 /**
  * Whether the work tree is in the root and its `.git` leads back to the repository, as git itself arranges it. That
  * `.git` is protected from then on, so the folder cannot be replaced by a link.
@@ -109,13 +114,15 @@ function defuseConfig(
   if (content === undefined) return [];
   const entries = parseGitConfig(content.text);
   const taken = entries.filter((entry) => !isHarmless(entry, place));
+  // Git refuses such a file, so it needs no change. A person may have made it while the command ran.
+  if (taken.every(isRefusedByGit) && content.why === undefined) return [];
   const names = [
     ...taken.map((entry) => entry.name),
     ...(content.why === undefined ? [] : [`${name} (${content.why})`]),
   ];
   if (names.length === 0 || mode === "look") return names;
   const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
-  const note = `# Toolwright turned off these settings, which a command made and git would obey:\n${notes.join("")}`;
+  const note = `# Toolwright turned off these settings, which appeared while a command ran and git would obey:\n${notes.join("")}`;
   const kept = formatGitConfig(entries.filter((entry) => isHarmless(entry, place)));
   replacePlain(base, name, taken.length === 0 ? kept : kept + note);
   return names;

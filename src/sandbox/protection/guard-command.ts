@@ -243,6 +243,6 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
     case "operation":
       return `The command left a program in ${shown} (${taken.join(", ")}), which git would run when the operation is continued. It was turned off.`;
     case "repository":
-      return `The command made the repository ${shown} with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
+      return `The repository ${shown} appeared or changed while a command ran, with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
   }
 }

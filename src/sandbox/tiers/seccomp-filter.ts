@@ -14,8 +14,8 @@ export interface SeccompOptions {
   /** Denies changes of a file's mode, owner, times or attributes by path, which Landlock does not check. */
   readonly noChangesByPath?: boolean;
   /**
-   * Denies changes of the limits and priorities of other processes, for tiers without a process namespace. A thread
-   * that is named by its id counts as another process.
+   * Denies changes of the limits and priorities of other processes, and memory, semaphores and queues that they share,
+   * for tiers without namespaces. A thread that is named by its id counts as another process.
    */
   readonly noOtherProcesses?: boolean;
   /**

@@ -98,8 +98,27 @@ const CHANGES_OF_PROCESS = {
   move_pages: [279, 239],
 } as const satisfies Record<string, readonly [number, number]>;
 
-/** Calls that change other processes only. */
-const CHANGES_OF_OTHERS = { process_madvise: 440, process_mrelease: 448 } as const;
+/**
+ * Calls that change other processes only, and System V and POSIX objects in memory, which all processes share and which
+ * outlive a command. Each x86_64 number comes first.
+ */
+const CHANGES_OF_OTHERS = {
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
+  shmget: [29, 194],
+  shmctl: [31, 195],
+  shmat: [30, 196],
+  semget: [64, 190],
+  semctl: [66, 191],
+  semop: [65, 193],
+  semtimedop: [220, 192],
+  msgget: [68, 186],
+  msgctl: [71, 187],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  mq_open: [240, 180],
+  mq_unlink: [241, 181],
+} as const satisfies Record<string, readonly [number, number]>;
 
 /** Calls that set the mode of a file, and the position of the mode among their arguments. */
 const MODES = {
@@ -157,7 +176,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     ],
     utimensat: 280,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([x64]) => x64),
-    changesOfOthers: Object.values(CHANGES_OF_OTHERS),
+    changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([x64]) => x64),
     setpriority: 141,
     ioprioSet: 251,
     modes: [
@@ -189,7 +208,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     changesByPath: Object.values(CHANGES_BY_PATH).map(([, arm64]) => arm64),
     utimensat: 88,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([, arm64]) => arm64),
-    changesOfOthers: Object.values(CHANGES_OF_OTHERS),
+    changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([, arm64]) => arm64),
     setpriority: 140,
     ioprioSet: 30,
     modes: Object.values(MODES).map(([, arm64, mode]) => [arm64, mode] as const),

@@ -136,3 +136,16 @@ test("what is visible already is not mounted again", () => {
     findToolchains({ path: "/usr/bin:/usr/sbin", command: "sh", home, root, visible: ["/usr"] }),
   ).toEqual({ shown: [], masked: [] });
 });
+
+test("a link on PATH shows no keys of the folder that it leads to", () => {
+  program("dotfiles/bin/mine");
+  keep("dotfiles/bin/token", 0o600);
+  symlinkSync("dotfiles/bin", join(home, "bin"));
+  program(".aws/helper");
+  keep(".aws/credentials");
+  mkdirSync(join(home, "cloud"));
+  symlinkSync("../.aws", join(home, "cloud/bin"));
+  const { shown, masked } = look("sh", "bin", "cloud/bin");
+  expect(namesOf(shown)).toEqual([".aws/helper", "bin", "cloud/bin/helper", "dotfiles/bin"]);
+  expect(namesOf(masked)).toEqual(["bin/token", "dotfiles/bin/token"]);
+});

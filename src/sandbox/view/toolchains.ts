@@ -78,9 +78,12 @@ const privateFiles = createPrivateFiles({
   trustMs: 2_000,
 });
 
+/** A link is shown as the folder that it leads to, so the private files are those of that folder. */
 function privateIn(shown: string): string[] {
-  const { files, folders } = privateFiles.find(shown, DEPTH);
-  return [...files, ...folders];
+  const real = realPathOf(shown);
+  if (real === undefined) return [];
+  const { files, folders } = privateFiles.find(real, DEPTH);
+  return [...files, ...folders].map((path) => shown + path.slice(real.length));
 }
 
 /** Each folder of PATH and of the command, as spelled and as its real path. */
@@ -137,7 +140,9 @@ function partsOf(folder: string): readonly string[] {
   const name = basename(folder);
   // Links in node_modules/.bin lead to the packages next to it.
   if (name === ".bin" && basename(parent) === "node_modules") return [parent];
-  if (!PROGRAM_FOLDERS.has(name)) return programsIn(folder);
+  // A link may have the name of a program folder and lead to any other.
+  if (![folder, realPathOf(folder) ?? folder].every((path) => PROGRAM_FOLDERS.has(basename(path))))
+    return programsIn(folder);
   if (SHARED_PARENTS.has(basename(parent))) return [folder, ...rustToolchains(parent)];
   const kinds = TOOLCHAIN_KINDS.filter(({ mark }) => isThere(join(parent, mark)));
   const names = [...BESIDE_ITS_PROGRAMS, ...kinds.flatMap(({ parts }) => parts)];

@@ -1,5 +1,5 @@
 /** Approval requests and their decisions. These rows are the only source of a decision. */
-import { readInteger, readText } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readText } from "./columns.ts";
 import { all, change, first, type Row, type SqlValue } from "../statement.ts";
 import { APPROVAL_STATUSES, type ApprovalStatus } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
@@ -68,6 +68,17 @@ VALUES ('pending', ${REQUEST.parameters()}) ON CONFLICT DO NOTHING`;
 /** The id derives from the call, so two processes that request approval at once share one request. */
 export function* insertApproval(approval: NewApproval): Transaction<void> {
   yield* change(INSERT, ...REQUEST.values(approval));
+}
+
+/** How many requests are pending, and when the oldest was made. */
+export function* countPending(nowMs: number): Transaction<{ count: number; oldestAtMs: number | null }> {
+  const row = yield* first(
+    `SELECT COUNT(*) AS count, MIN(requested_at_ms) AS oldest FROM toolwright_approvals
+     WHERE status = 'pending' AND (expires_at_ms IS NULL OR expires_at_ms > ?1)`,
+    nowMs,
+  );
+  if (row === undefined) return { count: 0, oldestAtMs: null };
+  return { count: readInteger(row, "count"), oldestAtMs: readIntegerOrNull(row, "oldest") };
 }
 
 const COLUMNS = APPROVALS.list("a");

@@ -38,6 +38,10 @@ export const CALL_START = columns({
   reruns: flagOrNull("reruns"),
   /** The name that the model called, where it differs from the tool's name. */
   modelName: textOrNull("model_name"),
+  /** In a fork: the key of the equal call in the first run of the line. */
+  originKey: textOrNull("origin_key"),
+  /** The span context of the latest try, with telemetry. */
+  trace: textOrNull("trace"),
 });
 
 /** Written when a call ends, or at once with a row that needs no intent. */
@@ -68,6 +72,8 @@ export const NEW_CALL = columns({
   lateJson: textOrNull("late_json"),
   replayedFrom: integerOrNull("replayed_from"),
   fromCache: withDefault(flag("from_cache"), false),
+  /** In a fork: the key of the parent's call whose outcome this is. */
+  copiedFrom: textOrNull("copied_from"),
 });
 
 export const CALLS = columns({ attempt: integer("attempt"), ...NEW_CALL.map, ...CALL_END.map });

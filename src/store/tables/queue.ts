@@ -129,6 +129,10 @@ export interface ReadyRun {
   readonly name: string;
   /** The digest of the code that a workflow run was started with, from a file. */
   readonly code: string | null;
+  /** How long it had been ready when it was listed, by the database's clock. */
+  readonly waitedMs: number;
+  /** When it was listed, by the monotonic clock of this process. */
+  readonly listedMs: number;
 }
 
 /** The owner has died or left. On its own host a process that is no worker lives as long as the process table says. */
@@ -152,7 +156,7 @@ export function readyStatement(
 ): string {
   const branch = (
     condition: string,
-  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.code, r.priority, r.position
+  ): string => `SELECT * FROM (SELECT r.id, r.kind, r.name, r.code, r.priority, r.position, r.ready_at_ms
 FROM toolwright_runs r WHERE r.is_due = 1 AND ${condition} AND ${MAY_TAKE} AND ${IS_FREE}
 ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
   const some = (branches: readonly string[]): string =>
@@ -164,9 +168,9 @@ ORDER BY r.priority DESC, r.position, r.id LIMIT ${limit}) AS b`;
   const byCode = [...codes].map((code) =>
     branch(`r.code = ${quoted(code)} AND r.name NOT IN (${notByName})`),
   );
-  return [some(names.map(branch)), ...(byCode.length > 0 ? [some(byCode)] : [])]
-    .join("\nUNION ALL ")
-    .concat("\nORDER BY priority DESC, position, id");
+  const parts = [some(names.map(branch)), ...(byCode.length > 0 ? [some(byCode)] : [])];
+  return `SELECT q.*, {now} - q.ready_at_ms AS waited_ms FROM (${parts.join("\nUNION ALL ")}) AS q
+ORDER BY priority DESC, position, id`;
 }
 
 /** Names are part of the text: a placeholder would hide from the planner which part of the index is meant. */
@@ -181,6 +185,8 @@ export function* listReady(statement: string, traits: WorkerTraits): Transaction
     kind: readText(row, "kind") as Served["kind"],
     name: readText(row, "name"),
     code: readTextOrNull(row, "code"),
+    waitedMs: Math.max(0, readIntegerOrNull(row, "waited_ms") ?? 0),
+    listedMs: performance.now(),
   }));
 }
 

@@ -1,7 +1,7 @@
 /** Responses of models, by their position in a scope: a received response is never requested again. */
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { columns, integer, type RowOf, text } from "./table.ts";
+import { columns, integer, type NewRowOf, type RowOf, text, textOrNull } from "./table.ts";
 import { FROM_CURRENT_SCOPE, type Writer } from "./write-calls.ts";
 
 const LOCATION = columns({
@@ -10,7 +10,12 @@ const LOCATION = columns({
   position: integer("position"),
 });
 
-const RESPONSE = columns({ requestHash: text("request_hash"), responseJson: text("response_json") });
+const RESPONSE = columns({
+  requestHash: text("request_hash"),
+  responseJson: text("response_json"),
+  /** Only in recorded runs. */
+  requestJson: textOrNull("request_json"),
+});
 
 export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
 export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
@@ -34,7 +39,7 @@ ON CONFLICT (scope_id, attempt, position) DO UPDATE SET ${RESPONSE.excluded()}`;
 /** 0 when the scope was taken over in the meantime. */
 export function saveResponse(
   location: ResponseLocation,
-  response: RecordedResponse,
+  response: NewRowOf<(typeof RESPONSE)["map"]>,
   writer: Omit<Writer, "attempt">,
 ): Transaction<number> {
   return change(

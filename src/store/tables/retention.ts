@@ -5,6 +5,8 @@
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { hasOpenForks } from "./forks.ts";
+import type { RecordedPlace } from "./recorded-responses.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
 import type { RunStatus } from "./workflow-runs.ts";
@@ -24,11 +26,32 @@ function* deleteResponses(runId: string): Transaction<number> {
   return deleted;
 }
 
-/** Deletes the unredacted data that only a resume needs, once the task has its output. */
-export function* forgetReplayOfTask(runId: string, nodeId: string, path: string): Transaction<void> {
+/** Deletes the model responses of a task, or of a run. */
+export function* forgetResponsesIn({ runId, task }: RecordedPlace): Transaction<number> {
+  if (task === undefined) return yield* deleteResponses(runId);
+  let deleted = 0;
   for (const table of TABLES_OF_RESPONSES)
-    yield* change(`DELETE FROM ${table} WHERE scope_id IN ${SCOPES_OF_TASK}`, runId, nodeId, path);
-  yield* change(coverArguments(SCOPES_OF_TASK), runId, nodeId, path);
+    deleted += yield* change(
+      `DELETE FROM ${table} WHERE scope_id IN ${SCOPES_OF_TASK}`,
+      runId,
+      task.nodeId,
+      task.path,
+    );
+  return deleted;
+}
+
+const UNCOMMITTED = "DELETE FROM toolwright_stream_parts WHERE response <> '' AND scope_id IN";
+
+/** Deletes the parts of responses that were not committed. Results of calls are stored redacted. */
+export function* forgetParts({ runId, task }: RecordedPlace): Transaction<number> {
+  if (task === undefined) return yield* change(`${UNCOMMITTED} ${SCOPES}`, runId);
+  return yield* change(`${UNCOMMITTED} ${SCOPES_OF_TASK}`, runId, task.nodeId, task.path);
+}
+
+/** Replaces arguments that only the approver had to see by their form in the log. */
+export function coverArgumentsIn({ runId, task }: RecordedPlace): Transaction<number> {
+  if (task === undefined) return change(coverArguments(SCOPES), runId);
+  return change(coverArguments(SCOPES_OF_TASK), runId, task.nodeId, task.path);
 }
 
 /** The same for a call outside a task. */
@@ -39,7 +62,6 @@ export function coverArgumentsOfCall(callKey: string): Transaction<number> {
   );
 }
 
-/** Replaces arguments that only the approver had to see by their form in the log. */
 function coverArguments(scopes: string): string {
   return `UPDATE toolwright_approvals SET clear_args = 0, approved_args_json = NULL, args_json = COALESCE(
       (SELECT MAX(c.input_json) FROM toolwright_calls c WHERE c.scope_id = toolwright_approvals.scope_id
@@ -48,23 +70,20 @@ function coverArguments(scopes: string): string {
 }
 
 /**
- * The same for a whole run. A running task of an agent cannot resume any more: it is marked as failed, so that a resume
- * starts another attempt, whose prompt lists the calls of this one. Returns the number of changed rows.
+ * For a run whose responses are gone: a running task of an agent cannot resume any more. It is marked as failed, so that a
+ * resume starts another attempt, whose prompt lists the calls of this one.
  */
-export function* forgetReplayOfRun(runId: string, errorJson: string): Transaction<number> {
-  const responses = yield* deleteResponses(runId);
-  const approvals = yield* change(coverArguments(SCOPES), runId);
-  const tasks = yield* change(
+export function failTasksOfRun(runId: string, errorJson: string): Transaction<number> {
+  return change(
     `UPDATE toolwright_tasks SET status = 'failed', error_json = ?2, prompt_json = NULL
      WHERE run_id = ?1 AND status = 'running' AND prompt_json IS NOT NULL`,
     runId,
     errorJson,
   );
-  return responses + approvals + tasks + (yield* forgetInput(runId));
 }
 
 /** The input of an agent or a program, which only a resume needs. */
-function forgetInput(runId: string): Transaction<number> {
+export function forgetInput(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_runs SET input_json = NULL WHERE id = ?1 AND kind <> 'workflow' AND input_json IS NOT NULL",
     runId,
@@ -73,8 +92,6 @@ function forgetInput(runId: string): Transaction<number> {
 
 /** The same for an abandoned loop. It can no longer resume: without its responses it might repeat effects. */
 export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
-  yield* deleteResponses(runId);
-  yield* change(coverArguments(SCOPES), runId);
   yield* forgetInput(runId);
   return yield* change(
     "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
@@ -97,6 +114,8 @@ export interface RunAge {
   /** It waits for a worker, or for its time. */
   readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
+  /** A fork that is not finished compares its calls with those of this run. */
+  readonly hasOpenForks: boolean;
 }
 
 /**
@@ -154,6 +173,7 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     waitsForApproval: request !== undefined,
     isQueued: bare !== undefined && readInteger(bare, "is_queued") === 1,
     ownerIds: [...new Set(owners)].sort(),
+    hasOpenForks: yield* hasOpenForks(runId),
   };
 }
 
@@ -213,6 +233,10 @@ export function* deleteRun(runId: string, nowMs: number): Transaction<number> {
     `DELETE FROM toolwright_payloads WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
     runId,
   );
+  yield* change(
+    `DELETE FROM toolwright_replaced_files WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
+    runId,
+  );
   // The item stays; only the link to the call that wrote it is deleted.
   yield* change(
     `DELETE FROM toolwright_context_writes WHERE key IN (SELECT key FROM toolwright_calls WHERE scope_id IN ${SCOPES})`,
@@ -250,8 +274,10 @@ const TABLES_OF_RUN = [
   "toolwright_outlines",
   "toolwright_turns",
   "toolwright_snapshots",
+  "toolwright_recordings",
   "toolwright_streams",
   "toolwright_stream_readers",
+  "toolwright_forks",
   "toolwright_scopes",
   "toolwright_workflow_runs",
 ];

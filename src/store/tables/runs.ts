@@ -53,6 +53,8 @@ export interface RunStart {
   readonly labels?: Labels | undefined;
   /** For a worker that resumes the run. */
   readonly inputJson?: string | undefined;
+  /** A run that starts now keeps its model responses. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 const INSERT = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, owner_id, input_json)

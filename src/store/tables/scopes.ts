@@ -6,9 +6,10 @@ import { CANONICAL_VERSION, type CanonicalVersion } from "../../util/canonical.t
 import { readInteger, readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { type Column, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { type Column, columns, flag, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { startRecordingWithFirstScope } from "./recordings.ts";
 import { insertRunRow, type RunStart } from "./runs.ts";
-import { assertNotDeleted } from "./tombstones.ts";
+import { assertUsable } from "./tombstones.ts";
 
 const SCOPE_KEY = columns({
   runId: text("run_id"),
@@ -25,6 +26,10 @@ const SCOPES = columns({
   ownerId: textOrNull("owner_id"),
   /** How the keys of its calls are derived. */
   keyVersion: integer("key_version") as Column<CanonicalVersion>,
+  /** The run was reverted: no call begins in it any more. */
+  isSealed: flag("sealed"),
+  /** In a fork: the first run of the line. */
+  originId: textOrNull("origin_id"),
 });
 
 export type ScopeKey = RowOf<(typeof SCOPE_KEY)["map"]>;
@@ -33,13 +38,18 @@ export type ScopeRow = RowOf<(typeof SCOPES)["map"]> & {
   readonly isOfNewRun?: boolean | undefined;
 };
 
+/** The path of the scope that the reverts of a run are calls of. Paths of tasks are numbers. */
+export const REVERT_PATH = "revert";
+
 const UNNAMED: RunStart = { kind: "program", name: "", ownerId: null };
 
-const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, ${SCOPE_KEY.list()})
-VALUES (?1, 1, ${CANONICAL_VERSION}, ${SCOPE_KEY.parameters(2)}) ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, origin_id, ${SCOPE_KEY.list()})
+VALUES (?1, 1, ${CANONICAL_VERSION}, (SELECT f.origin_id FROM toolwright_forks f WHERE f.run_id = ?2), ${SCOPE_KEY.parameters(2)})
+ON CONFLICT DO NOTHING`;
 
-const FIND = `SELECT ${SCOPES.list()} FROM toolwright_scopes
-WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4 {update}`;
+const PEEK = `SELECT ${SCOPES.list()} FROM toolwright_scopes
+WHERE run_id = ?1 AND node_id = ?2 AND path = ?3 AND parent_key = ?4`;
+const FIND = `${PEEK} {update}`;
 
 const READ = `SELECT ${SCOPES.list()} FROM toolwright_scopes WHERE id = ?1`;
 
@@ -56,8 +66,11 @@ export function* ensureScope(
   const stored = yield* findScope(key);
   if (stored === undefined) {
     const isOfNewRun = yield* insertRunRow(key.runId, run, nowMs);
-    yield* assertNotDeleted(key.runId, isListedAgain(key, run) ? "update" : "share");
+    const lock = isListedAgain(key, run) ? "update" : "share";
+    yield* assertUsable(key.runId, lock, key.path === REVERT_PATH);
     yield* change(INSERT, attempt, ...SCOPE_KEY.values(key));
+    // The rows of workflow runs say when they start.
+    if (run.isRecorded === true && run.kind !== "workflow") yield* startRecordingWithFirstScope(key.runId);
     // Another process may have inserted it first: read it again.
     const inserted = yield* ensureScope(key, attempt, nowMs, run);
     return isOfNewRun ? { ...inserted, isOfNewRun } : inserted;
@@ -81,6 +94,12 @@ function isListedAgain(key: ScopeKey, run: RunStart): boolean {
 
 export function* findScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
   const row = yield* first(FIND, key.runId, key.nodeId, key.path, key.parentKey);
+  return row === undefined ? undefined : SCOPES.parse(row);
+}
+
+/** The same without a lock: for a scope of another run. */
+export function* peekScope(key: ScopeKey): Transaction<ScopeRow | undefined> {
+  const row = yield* first(PEEK, key.runId, key.nodeId, key.path, key.parentKey);
   return row === undefined ? undefined : SCOPES.parse(row);
 }
 

@@ -84,6 +84,23 @@ export function insertParts(row: PartsRow, { attempt, rootScopeId, epoch }: Writ
   );
 }
 
+/** The result of a call that has its index already. For the process that gives the indexes of the run. */
+export function insertNumberedParts(
+  runId: string,
+  scopeId: number,
+  index: number,
+  partsJson: string,
+): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_stream_parts (run_id, first_index, last_index, scope_id, response, parts_json)
+     VALUES (?1, ?2, ?2, ?3, '', ?4) ON CONFLICT DO NOTHING`,
+    runId,
+    index,
+    scopeId,
+    partsJson,
+  );
+}
+
 /** Moves the parts of a response to the committed one, in its transaction. */
 export function* commitParts(
   runId: string,
@@ -195,18 +212,18 @@ export function forgetReader(runId: string, readerId: string): Transaction<numbe
 }
 
 /**
- * Whether a live reader of another runtime has not read up to this index.
+ * The live readers of other runtimes that have not read up to this index.
  * @param own the beginning of the ids of this runtime's readers
  */
-export function* hasReaderBehind(runId: string, index: number, own: string): Transaction<boolean> {
-  const row = yield* first(
-    `SELECT 1 AS one FROM toolwright_stream_readers
-     WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} AND reader_id NOT LIKE ?3 || '%' LIMIT 1`,
+export function* readersBehind(runId: string, index: number, own: string): Transaction<string[]> {
+  const rows = yield* all(
+    `SELECT reader_id FROM toolwright_stream_readers
+     WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} AND reader_id NOT LIKE ?3 || '%'`,
     runId,
     index,
     own,
   );
-  return row !== undefined;
+  return rows.map((row) => readText(row, "reader_id"));
 }
 
 /** Asks the process that drives this turn to stop it. */

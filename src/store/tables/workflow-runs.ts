@@ -3,6 +3,7 @@ import { voidApprovalsOfRun } from "./approvals.ts";
 import { readInteger } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { assertResumable } from "./reverts.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 import { markReady } from "./queue.ts";
 import { sealRun } from "./scopes.ts";
@@ -113,6 +114,7 @@ export function* takeRun(
   const current = yield* lockRun(runId);
   if (current === undefined) yield* assertNotDeleted(runId);
   if (current?.epoch !== checked.epoch || current.status === "finished") return { kind: "lost" };
+  yield* assertResumable(runId);
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
   }

@@ -31,7 +31,7 @@ export interface RowKey {
 
 /** Selects one row while the writer (attempt ?1, root scope ?2, epoch ?3) is the current one, and locks it. */
 export const FROM_CURRENT_SCOPE = `FROM toolwright_scopes
-WHERE id = ?2 AND attempt = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR epoch = ?3) {share}`;
+WHERE id = ?2 AND attempt = ?1 AND sealed = 0 AND (CAST(?3 AS BIGINT) IS NULL OR epoch = ?3) {share}`;
 
 const INSERT = `INSERT INTO toolwright_calls (attempt, ${NEW_CALL.list()})
 SELECT CAST(?1 AS BIGINT), ${NEW_CALL.parameters(4)}
@@ -72,7 +72,7 @@ export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transact
 
 const START_AGAIN = `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
   owner_id = ?7, tool_call_id = ?8, approval_id = ?9, error_json = NULL, effect = NULL, finished_at_ms = NULL,
-  waits_for = NULL, executing = NULL, tries = tries + 1
+  waits_for = NULL, executing = NULL, tries = tries + 1, trace = COALESCE(?13, trace), copied_from = NULL
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND status = ?10 AND (effect IS NULL OR effect <> 'happened')
   AND ${mayWrite("?11", "?2", "?12")}`;
 
@@ -81,7 +81,7 @@ export function* startAgain(
   row: CallRow,
   call: Pick<
     CallStart,
-    "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId"
+    "idempotencyKey" | "inputJson" | "startedAtMs" | "ownerId" | "toolCallId" | "approvalId" | "trace"
   >,
   writer: Writer,
 ): Transaction<number> {
@@ -99,6 +99,7 @@ export function* startAgain(
     row.status,
     writer.rootScopeId,
     writer.epoch,
+    call.trace,
   );
 }
 
@@ -209,7 +210,7 @@ export function moveToAttempt(row: CallRow, seq: number, writer: Writer): Transa
 
 /** Whether owner and attempt are still current; locks the scope until the transaction ends. */
 function mayWrite(scopeId: string, attempt: string, epoch: string): string {
-  return `EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ${scopeId} AND s.attempt = CAST(${attempt} AS BIGINT)
+  return `EXISTS (SELECT 1 FROM toolwright_scopes s WHERE s.id = ${scopeId} AND s.attempt = CAST(${attempt} AS BIGINT) AND s.sealed = 0
     AND (CAST(${epoch} AS BIGINT) IS NULL OR s.epoch = ${epoch}) {share})`;
 }
 

@@ -4,9 +4,9 @@ import { ToolwrightError } from "../../../errors.ts";
 import type { Host } from "../../../invoke/host.ts";
 import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
-import { lastIndexOf, nextIndexOf, readParts, requestStop } from "../../../store/tables/streams.ts";
-import type { NumberedPart } from "../../../stream/stream-part.ts";
+import { lastIndexOf, nextIndexOf, requestStop } from "../../../store/tables/streams.ts";
 import { systemClock } from "../../../util/clock.ts";
+import { afterRequests, chunksAfterRequests } from "./after-requests.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { type BegunTurn, type ChatTurn, findTurn, lastChatTurn, stateOf, withKey } from "./chat-turns.ts";
@@ -56,15 +56,15 @@ export class Chats {
       const { key, userId, contentHash } = request;
       return this.#drive(host, chatId, { key, userId, contentHash, messages }, 0);
     }
-    if (turn.hasEnded) return replay(chatId, turn);
+    if (turn.hasEnded) return replay(chatId, turn, answer);
     if (answer !== undefined)
       await settleDecisions(this.#runtime, chatId, answer, identity, this.#agent.tools ?? {});
     // The client has the answer up to the decision; the rest follows.
     const from = answer === undefined ? 0 : await afterRequests(host, chatId, answer);
     const state = await stateOf(host, chatId, turn);
     return state === "live" || state === "waiting"
-      ? this.#join(host, chatId, turn, from)
-      : this.#drive(host, chatId, turn.began, from);
+      ? this.#join(host, chatId, turn, from, answer)
+      : this.#drive(host, chatId, turn.began, from, answer);
   }
 
   async #resume(host: Host, chatId: string, from: number | undefined): Promise<Response> {
@@ -99,7 +99,13 @@ export class Chats {
   }
 
   /** Starts the turn, and returns its stream. The client is connected before the model is asked. */
-  async #drive(host: Host, chatId: string, began: BegunTurn, from: number): Promise<Response> {
+  async #drive(
+    host: Host,
+    chatId: string,
+    began: BegunTurn,
+    from: number,
+    shown?: UIMessage,
+  ): Promise<Response> {
     const begun = Promise.withResolvers<number>();
     const connected = Promise.withResolvers<void>();
     const done = this.#start(chatId, began, (number) => {
@@ -115,7 +121,7 @@ export class Chats {
       connected.resolve();
       const turn = isConflict(error) ? await lastChatTurn(host, chatId) : undefined;
       // The same message came twice at the same time.
-      if (turn?.began.key === began.key) return this.#join(host, chatId, turn, from);
+      if (turn?.began.key === began.key) return this.#join(host, chatId, turn, from, shown);
       throw error;
     }
   }
@@ -138,14 +144,23 @@ export class Chats {
     }
   }
 
-  /** The stream of a turn that runs already. It may end at any time, and its parts with it. */
-  async #join(host: Host, chatId: string, { number }: ChatTurn, from: number): Promise<Response> {
+  /**
+   * The stream of a turn that runs already. It may end at any time, and its parts with it.
+   * @param shown the answer that the client continues
+   */
+  async #join(
+    host: Host,
+    chatId: string,
+    { number }: ChatTurn,
+    from: number,
+    shown?: UIMessage,
+  ): Promise<Response> {
     const read = this.#read(chatId, from);
     await read.first;
     const now = await lastChatTurn(host, chatId);
     if (now?.number !== number || !now.hasEnded) return this.#respond(chatId, number, read);
     read.leave();
-    return replay(chatId, now);
+    return replay(chatId, now, shown);
   }
 
   /** Starts at once, not when the client reads: the turn may wait for it. */
@@ -185,9 +200,9 @@ function isConflict(error: unknown): boolean {
   return ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT";
 }
 
-function replay(chatId: string, { number, result }: ChatTurn): Response {
+function replay(chatId: string, { number, result }: ChatTurn, shown?: UIMessage): Response {
   const { chunks } = result as StoredAnswer;
-  return sseResponse(storedAnswerChunks(answerId(chatId, number), chunks));
+  return sseResponse(storedAnswerChunks(answerId(chatId, number), chunksAfterRequests(chunks, shown)));
 }
 
 /** One turn at a time. @throws ChatError */
@@ -200,18 +215,6 @@ async function assertIdle(host: Host, chatId: string): Promise<void> {
     "The message before is still being answered.",
     "Wait for the answer, or stop it with DELETE <api>/:id/stream.",
   );
-}
-
-/** The index after the requests for approval that the client shows: what follows is new to it. */
-async function afterRequests(host: Host, chatId: string, answer: UIMessage): Promise<number> {
-  const shown = new Set(
-    (answer.parts as readonly { approval?: { id?: unknown } }[]).map(({ approval }) => approval?.id),
-  );
-  const texts = await host.store.read(() => readParts(chatId, 0));
-  const requests = texts
-    .flatMap((json) => JSON.parse(json) as NumberedPart[])
-    .filter((part) => part.type === "tool-approval-request" && shown.has(part.approvalId));
-  return Math.max(-1, ...requests.map(({ index }) => index)) + 1;
 }
 
 /** Another process may have shown parts that it has not stored yet. */

@@ -5,6 +5,7 @@
 import { currentScope } from "../../../invoke/call-in-context.ts";
 import { runTurn, type Turn } from "../../../loop/run-turn.ts";
 import type { OpenRuntime } from "../../../runtime/create-runtime.ts";
+import { aboutSdkAgent } from "../../../model/about-agent.ts";
 import { isLanguageModel, resolveLanguageModel } from "../../../model/sdk-model.ts";
 import { isStopRequested, wantStream } from "../../../store/tables/streams.ts";
 import { originOf } from "../../../loop/recorded-responses.ts";
@@ -41,6 +42,7 @@ export async function driveTurn(runtime: OpenRuntime, job: TurnJob): Promise<voi
       runId: chatId,
       kind: CHAT_TURN,
       name: "chat",
+      about: aboutSdkAgent(job.agent),
       inputHash: inputHashOf(began.key),
       began,
       follows: () => true,

@@ -5,6 +5,7 @@
 import type { UIMessage } from "ai";
 import { callText } from "../../../definition/call-key.ts";
 import { fromObjectInput } from "../../../definition/object-schema.ts";
+import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { carriesSpec, specOfCopy } from "../../../tool/copied-tool.ts";
@@ -43,11 +44,14 @@ export async function settleDecisions(
     if (isSettledAlike(request, decision)) continue;
     if (request.status === "pending" && identity.canDecide !== true) throw mayNotDecide(identity);
     assertSameArguments(request, decision, tools);
-    await runtime.resolveToolApproval(request.id, {
+    const settling = runtime.resolveToolApproval(request.id, {
       approved: decision.approved,
       argsHash: request.argsHash,
       decidedBy: identity.name,
       ...(decision.reason === undefined ? {} : { comment: decision.reason }),
+    });
+    await settling.catch((error: unknown) => {
+      if (!wasSettledAlike(error, decision)) throw error;
     });
   }
 }
@@ -71,8 +75,14 @@ function decisionsIn(message: UIMessage): Decision[] {
   });
 }
 
+/** Another tab made the same decision at the same time. */
+function wasSettledAlike(error: unknown, decision: Decision): boolean {
+  if (!ToolwrightError.is(error) || error.code !== "TOOL_APPROVAL_SETTLED") return false;
+  return isSettledAlike(error.details as Pick<Approval, "status">, decision);
+}
+
 /** The same request again, for example after a lost connection. */
-function isSettledAlike({ status }: Approval, { approved }: Decision): boolean {
+function isSettledAlike({ status }: Pick<Approval, "status">, { approved }: Decision): boolean {
   return status === (approved ? "approved" : "denied");
 }
 

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import { ToolwrightError } from "../../../errors.ts";
+import { currentAmbient } from "../../../invoke/ambient.ts";
 import { messageOf } from "../../../invoke/error-record.ts";
 import { bytesOf, MAX_ANSWER_BYTES } from "./response-size.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
@@ -32,7 +33,7 @@ export async function callRemoteTool(
       {
         name: tool.name,
         arguments: args,
-        _meta: { [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
+        _meta: { ...traceCarrier(), [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
       },
       {
         signal: ctx.signal,
@@ -49,6 +50,11 @@ export async function callRemoteTool(
   if (!parsed.success) throw unanswered(tool, new Error("its answer is not a tool result"));
   if (parsed.data.isError === true) throw failed(tool, parsed.data);
   return outputOf(parsed.data);
+}
+
+/** The server continues the trace of the call. */
+function traceCarrier(): Readonly<Record<string, string>> {
+  return currentAmbient()?.scope.host.telemetry?.carrier() ?? {};
 }
 
 /**

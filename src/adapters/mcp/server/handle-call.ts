@@ -13,6 +13,7 @@ import { textOfCall } from "../../../invoke/call.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
+import { telemetryOf } from "../../../runtime/create-runtime.ts";
 import { decideCommand } from "../../../runtime/decide-command.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { pendingError } from "../../../tool/model-answer.ts";
@@ -51,8 +52,12 @@ export async function handleCall(
   try {
     const key = await keyOf(desk, request);
     const report = reportCall(desk.runtime, runIdOf(key), request.ctx);
+    const answer = (): Promise<CallToolResult | InputRequiredResult> => answerWithKey(desk, request, key);
     try {
-      return await answerWithKey(desk, request, key);
+      const telemetry = await telemetryOf(desk.runtime);
+      return await (telemetry === undefined
+        ? answer()
+        : telemetry.continueFrom(request.ctx.mcpReq._meta, answer));
     } finally {
       desk.waiting.release(repeatable(desk, request), key);
       await report.end();

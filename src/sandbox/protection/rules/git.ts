@@ -6,6 +6,7 @@ import { completesRepository, settingsFoldersOf } from "../git-folder.ts";
 import { readGitGuards, type GitPlace } from "../git-guards.ts";
 import { foldName, GIT_OBEYED, isGitObeyedName, isGitPath } from "../protected-names.ts";
 import { makeMissing } from "../protection-plan.ts";
+import { recentPaths } from "../recent-finds.ts";
 import {
   foldPath,
   isBelow,
@@ -39,22 +40,23 @@ export const gitSettings: Rule = {
 /** Hooks folders, included files and programs that the configuration of a repository, the user or the machine names. */
 export const namedByGit: Rule = {
   access: "readOnly",
-  covers({ realPath, realRoot }) {
+  covers({ realPath, realRoot: root }) {
     const place = foldPath(realPath);
+    const isNamed = (paths: readonly string[]): boolean => paths.some((path) => isInside(place, path));
     for (let folder = dirname(realPath); ; folder = dirname(folder)) {
-      if (folder === realRoot || lstatOf(join(folder, ".git")) !== undefined) {
-        const named = namedBySettings(folder).flatMap((path) => [path, realPathOf(path)]);
-        if (named.some((path) => path !== realRoot && isInside(place, foldPath(path)))) return true;
+      if (folder === root || lstatOf(join(folder, ".git")) !== undefined) {
+        if (isNamed(namedBySettings(placesOfWorkTree(folder), root))) return true;
       }
-      if (dirname(folder) === folder) return false;
+      if (dirname(folder) === folder) break;
     }
+    // Repositories elsewhere in the root may name the file too, for example by a hook that is a link.
+    return isNamed(
+      recentPaths(root, "named by git", (finds) => namedBySettings(placesIn({ root, finds }), root)),
+    );
   },
   find(search) {
-    const { root, finds } = search;
-    // A linked work tree or a submodule: its settings may lie outside and name files inside.
-    const linked = finds.gitFiles.flatMap((file) => placesOfWorkTree(dirname(file)));
-    return [...repositoriesIn(search), ...linked, ...repositoriesAbove(root)]
-      .flatMap((place) => namedIn(place, root))
+    return [...placesIn(search), ...repositoriesAbove(search.root)]
+      .flatMap((place) => namedIn(place, search.root))
       .map((path) => ({ kind: "readOnly", path }));
   },
 };
@@ -72,11 +74,22 @@ function isPartOfRepository({ realPath, realRoot }: FileLocation): boolean {
   return false;
 }
 
-function namedBySettings(workTree: string): string[] {
-  return settingsFoldersOf(workTree).flatMap((gitDir) => {
-    const { folders, settings, programs, missingPrograms } = readGitGuards({ gitDir, workTree });
-    return [...folders, ...settings, ...programs, ...missingPrograms];
-  });
+/** Folded, as spelled and as the real path. */
+function namedBySettings(places: readonly GitPlace[], root: string): string[] {
+  return places
+    .flatMap((place) => {
+      const { folders, settings, programs, missingPrograms } = readGitGuards(place);
+      return [...folders, ...settings, ...programs, ...missingPrograms];
+    })
+    .flatMap((path) => [path, realPathOf(path)])
+    .filter((path) => path !== root)
+    .map(foldPath);
+}
+
+/** All in the root, and linked work trees and submodules: their settings may lie outside and name files inside. */
+function placesIn(search: RootSearch): GitPlace[] {
+  const linked = search.finds.gitFiles.flatMap((file) => placesOfWorkTree(dirname(file)));
+  return [...repositoriesIn(search), ...linked];
 }
 
 function repositoriesIn({ root, finds }: RootSearch): GitPlace[] {

@@ -1,8 +1,10 @@
 /** Toolwright's own folder and settings: an agent must not approve its own calls or write its own instructions. */
-import { basename } from "node:path";
+import { basename, dirname, resolve } from "node:path";
+import { isInside } from "../../is-inside.ts";
 import { linkedFromSettings } from "../linked-targets.ts";
 import { foldName, isOwnName, maybeProtected, OWN_FOLDER } from "../protected-names.ts";
-import type { ProtectedPath } from "../protection-plan.ts";
+import { readLinkOf, type ProtectedPath } from "../protection-plan.ts";
+import { recentPaths } from "../recent-finds.ts";
 import { isDirectory, namesOf, realPathOf, realPlace, type Rule, wentThrough } from "./rule.ts";
 
 /** `.toolwright/`, which contains stores and instructions. */
@@ -27,6 +29,10 @@ export const ownSettings: Rule = {
     namesOf(location).map(foldName).some(isOwnName) ||
     linkedFromSettings(location.realRoot, location.realPath).some(
       (path) => realPathOf(path) === location.realPath,
+    ) ||
+    // Links elsewhere in the root, also those to a `.toolwright` folder.
+    recentPaths(location.realRoot, "own", ({ own }) => targetsOf(own)).some((path) =>
+      isInside(location.realPath, path),
     ),
   find: ({ root, finds }) =>
     finds.own.flatMap((path): ProtectedPath[] => {
@@ -38,3 +44,11 @@ export const ownSettings: Rule = {
 const isFolderName = (path: string): boolean => foldName(basename(path)) === OWN_FOLDER;
 const isNamedOwn: Rule["covers"] = (location) =>
   namesOf(location).some((name) => foldName(name) === OWN_FOLDER);
+
+/** Where the links lead, also if there is nothing yet. */
+function targetsOf(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    const target = readLinkOf(path);
+    return target === undefined ? [] : [realPathOf(resolve(dirname(path), target))];
+  });
+}

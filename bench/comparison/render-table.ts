@@ -1,0 +1,34 @@
+/** The results as one table for a terminal, and a sentence for each cell without a value. */
+import { formatLong, formatShort } from "./format-cell.ts";
+import { type Comparison, ROWS } from "./results.ts";
+
+export function renderTable({ columns, cells }: Comparison): string {
+  const ids = Object.keys(columns);
+  const nameOf = (id: string): string => columns[id]?.name ?? id;
+  // A line per system: titles of rows are too long for a column.
+  const all = [
+    ["", ...ROWS.map((row) => HEADS[row.id])],
+    ...ids.map((id) => [nameOf(id), ...ROWS.map((row) => formatShort(row.id, cells[row.id][id]))]),
+  ];
+  const widths = Array.from({ length: ROWS.length + 1 }, (_, column) =>
+    Math.max(...all.map((line) => line[column]?.length ?? 0)),
+  );
+  const table = all.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  const sentences = ROWS.flatMap((row) =>
+    ids
+      .filter((id) => /^(?:cannot|failed)$/.test(cells[row.id][id]?.kind ?? ""))
+      .map((id) => `  ${HEADS[row.id]}, ${nameOf(id)}: ${formatLong(row.id, cells[row.id][id])}`),
+  );
+  return [...table, ...(sentences.length === 0 ? [] : ["", ...sentences])].join("\n");
+}
+
+const HEADS: Readonly<Record<(typeof ROWS)[number]["id"], string>> = {
+  loop: "loop",
+  logged: "logged call",
+  wide: "64 at once",
+  step: "durable step",
+  resume: "resume 1,000",
+  agent: "10,000 turns",
+  kill: "killed",
+  "kill-keyed": "killed, keys",
+};

@@ -1,0 +1,33 @@
+/** Where an answer continues that a client shows up to its requests for approval: what follows is new to it. */
+import type { UIMessage, UIMessageChunk } from "ai";
+import type { Host } from "../../../invoke/host.ts";
+import { readParts } from "../../../store/tables/streams.ts";
+import type { NumberedPart } from "../../../stream/stream-part.ts";
+
+/** The index of the first part. */
+export async function afterRequests(host: Host, chatId: string, shown: UIMessage): Promise<number> {
+  const requests = requestsIn(shown);
+  const texts = await host.store.read(() => readParts(chatId, 0));
+  const indexes = texts
+    .flatMap((json) => JSON.parse(json) as NumberedPart[])
+    .filter((part) => part.type === "tool-approval-request" && requests.has(part.approvalId))
+    .map(({ index }) => index);
+  return Math.max(-1, ...indexes) + 1;
+}
+
+/** The same for an answer that has ended. */
+export function chunksAfterRequests(
+  chunks: readonly UIMessageChunk[],
+  shown: UIMessage | undefined,
+): readonly UIMessageChunk[] {
+  const requests = requestsIn(shown);
+  const last = chunks.findLastIndex(
+    (chunk) => chunk.type === "tool-approval-request" && requests.has(chunk.approvalId),
+  );
+  return chunks.slice(last + 1);
+}
+
+function requestsIn(shown: UIMessage | undefined): ReadonlySet<unknown> {
+  const parts = (shown?.parts ?? []) as readonly { readonly approval?: { readonly id?: unknown } }[];
+  return new Set(parts.flatMap(({ approval }) => (approval === undefined ? [] : [approval.id])));
+}

@@ -1,0 +1,42 @@
+/** What telemetry says about a request to a model of the AI SDK, and about its response. */
+import type { ChatAbout, ChatAnswer } from "../../invoke/telemetry.ts";
+import { sdkUsage } from "../../model/from-language-model.ts";
+import type { LanguageModelLike } from "../../model/sdk-model.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function aboutRequest(model: LanguageModelLike, request: object, isStreamed: boolean): ChatAbout {
+  const { responseFormat, seed, maxOutputTokens, temperature } = request as Fields;
+  return {
+    model: model.modelId,
+    provider: model.provider,
+    isStreamed,
+    isJson: (responseFormat as Fields | undefined)?.["type"] === "json",
+    seed: countIn(seed),
+    maxTokens: countIn(maxOutputTokens),
+    temperature: countIn(temperature),
+  };
+}
+
+/** @param response a whole response, or the parts of a stream */
+export function answerOfResponse(response: unknown): ChatAnswer {
+  const parts = Array.isArray(response) ? (response as readonly Fields[]) : undefined;
+  const end = (parts?.find(({ type }) => type === "finish") ?? (parts ? {} : response)) as Fields;
+  const metadata = parts?.find(({ type }) => type === "response-metadata") ?? (end["response"] as Fields);
+  const reason = end["finishReason"];
+  const unified = typeof reason === "object" && reason !== null ? (reason as Fields)["unified"] : reason;
+  return {
+    ...sdkUsage(end["usage"]),
+    finishReason: textIn(unified),
+    model: textIn(metadata?.["modelId"]),
+    id: textIn(metadata?.["id"]),
+  };
+}
+
+function countIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

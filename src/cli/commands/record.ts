@@ -1,0 +1,26 @@
+/** `toolwright record <run-id>`: prints a fixture of a run, for tests. */
+import type { Command } from "commander";
+import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import type { CommonOptions } from "../screen.ts";
+
+export function addRecordCommand(program: Command): void {
+  const command = program
+    .command("record")
+    .summary("print a run as a fixture for tests")
+    .description(
+      "Prints a run that has ended as a fixture: its model responses, calls and results, redacted. Replay it with `toolwright replay`. " +
+        'A run that finished must have started with recording: "keep".',
+    )
+    .argument("<run-id>", "the id of the run");
+  withCommonOptions(command)
+    .addHelpText("after", examples("toolwright record order-17 > order.fixture.json"))
+    .action(
+      acting(async ({ options }: Acting<CommonOptions>, runId: string) => {
+        const { withAnyRun } = await import("../open.ts");
+        const { recordRun } = await import("../../operate/fixtures/record-run.ts");
+        const { toFixtureText } = await import("../../operate/fixtures/write-fixture.ts");
+        process.stdout.write(toFixtureText(await withAnyRun(options.store, runId, recordRun)));
+        return EXIT.finished;
+      }),
+    );
+}

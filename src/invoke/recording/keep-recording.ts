@@ -1,0 +1,99 @@
+/**
+ * What happens to the model responses of a task that has ended, or of a run that is given up: they are deleted, or, in a
+ * recorded run, redacted. Runs in the transaction that stores the end.
+ */
+import type { Transaction } from "../../store/store.ts";
+import {
+  type KeptResponse,
+  type KeptValues,
+  readKeptResponses,
+  readKeptValues,
+  type RecordedPlace,
+  replaceResponse,
+} from "../../store/tables/recorded-responses.ts";
+import { isRecorded, saveRecordedCopy } from "../../store/tables/recordings.ts";
+import { coverArgumentsIn, forgetParts, forgetResponsesIn } from "../../store/tables/retention.ts";
+import { decode, encode } from "../../util/encode.ts";
+import { Redaction } from "./redact-recording.ts";
+
+/** A result that is stored elsewhere in clear. A fixture has this copy of it. */
+export interface ResultCopy {
+  readonly part: string;
+  /** A function is called only if it is needed: the messages of a turn may be long. */
+  readonly json: string | (() => Transaction<string>);
+}
+
+/**
+ * Returns the number of changed rows.
+ * @param result may repeat what its tools hide
+ * @param callsIn where the calls are that requests of the task show: a turn of a chat shows those of all turns before it
+ */
+export function* endReplay(
+  place: RecordedPlace,
+  result?: ResultCopy,
+  callsIn: RecordedPlace = place,
+): Transaction<number> {
+  const covered = yield* coverArgumentsIn(place);
+  if (!(yield* isRecorded(place.runId))) return covered + (yield* forgetResponsesIn(place));
+  const forgotten = yield* forgetParts(place);
+  const { responses, redaction } = redactResponses(
+    yield* readKeptResponses(place),
+    yield* readKeptValues(callsIn),
+  );
+  let changes = 0;
+  for (const { row, responseJson, requestJson } of responses)
+    if (responseJson !== row.responseJson || requestJson !== row.requestJson)
+      changes += yield* replaceResponse(row, responseJson, requestJson);
+  if (result !== undefined && redaction.hidesSomething) {
+    const json = typeof result.json === "string" ? result.json : yield* result.json();
+    yield* saveRecordedCopy(place.runId, result.part, redactJson(redaction, json));
+  }
+  return covered + forgotten + changes;
+}
+
+export interface RedactedResponse {
+  readonly row: KeptResponse;
+  readonly responseJson: string;
+  readonly requestJson: string | null;
+}
+
+export function redactResponses(
+  responses: readonly KeptResponse[],
+  values: readonly KeptValues[],
+): { readonly responses: RedactedResponse[]; readonly redaction: Redaction } {
+  const redaction = new Redaction(values.map(toLogged));
+  const decoded = responses.map((row) => ({
+    row,
+    response: decode(row.responseJson),
+    request: row.requestJson === null ? undefined : decode(row.requestJson),
+  }));
+  for (const { request } of decoded) redaction.noteResults(request);
+  const hidden = decoded.map(({ row, response, request }) => ({
+    row,
+    response: redaction.hideInCalls(response),
+    request: redaction.hideInCalls(request),
+  }));
+  // A value that one response hides may stand in the text of an earlier one, so texts come second.
+  const redacted = hidden.map(({ row, response, request }) => {
+    if (!redaction.hidesSomething)
+      return { row, responseJson: row.responseJson, requestJson: row.requestJson };
+    return {
+      row,
+      responseJson: encode(redaction.hideInTexts(response)),
+      requestJson: request === undefined ? null : encode(redaction.hideInTexts(request)),
+    };
+  });
+  return { responses: redacted, redaction };
+}
+
+export function redactJson(redaction: Redaction, json: string): string {
+  return redaction.hidesSomething ? encode(redaction.hideInTexts(redaction.hideInCalls(decode(json)))) : json;
+}
+
+function toLogged({ toolCallId, inputJson, outputJson }: KeptValues) {
+  return {
+    toolCallId,
+    input: inputJson === null ? undefined : decode(inputJson),
+    output: outputJson === null ? undefined : decode(outputJson),
+  };
+}

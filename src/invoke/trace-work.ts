@@ -1,0 +1,126 @@
+/** Spans around work that is no call: activations of runs, agents, and requests to models. */
+import { ToolwrightError } from "../errors.ts";
+import type { Transaction } from "../store/store.ts";
+import { exchangeRunTrace, exchangeScopeTrace } from "../store/tables/traces.ts";
+import type { Host } from "./host.ts";
+import { Released } from "./run-release.ts";
+import type { Scope } from "./scope.ts";
+import type {
+  AgentAbout,
+  ChatAbout,
+  ChatAnswer,
+  EarlierSpan,
+  OpenSpan,
+  Work,
+  WorkEnd,
+  WorkPlace,
+} from "./telemetry.ts";
+
+type Linker = (span: OpenSpan) => Promise<void>;
+
+/**
+ * Runs `body` in a span, if there is telemetry.
+ * @param body receives a function that links the span to earlier ones: called once the run is in the store
+ */
+export async function traceWork<T>(
+  host: Host,
+  work: Work,
+  body: (link: () => Promise<void>) => Promise<T>,
+  { linkTo, endOf }: { readonly linkTo?: Linker; readonly endOf?: (result: T) => WorkEnd } = {},
+): Promise<T> {
+  const { telemetry } = host;
+  if (telemetry === undefined) return body(async () => undefined);
+  const span = telemetry.open(work);
+  // Links are worth nothing compared with the work: a store that fails says so there.
+  const link = async (): Promise<void> => {
+    if (span.trace !== null) await linkTo?.(span).catch(() => undefined);
+  };
+  try {
+    const result = await span.within(() => body(link));
+    span.end(endOf?.(result) ?? {});
+    return result;
+  } catch (error) {
+    span.end(endOfThrown(error));
+    throw error;
+  }
+}
+
+/** Links an activation to the one before, or to the run that this one was forked from. */
+export function linkToRun(host: Host, runId: string): Linker {
+  return async (span) => {
+    const { own, parent } = await exchange(host, () => exchangeRunTrace(runId, span.trace ?? ""));
+    if (own !== null) span.link({ trace: own, reason: "resume" });
+    else if (parent !== null) span.link({ trace: parent, reason: "fork" });
+  };
+}
+
+/** An agent that runs in a task or in a call, as a part of its run. */
+export function traceAgentInside<T>(
+  scope: Scope,
+  about: AgentAbout,
+  body: () => Promise<T>,
+  endOf?: (result: T) => WorkEnd,
+): Promise<T> {
+  const { host } = scope;
+  const linkTo: Linker = async (span) => {
+    // An agent in a call: the span of the call has the link.
+    if (scope.parent !== undefined) return;
+    await scope.ready;
+    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, span.trace ?? ""));
+    const reason = scope.attempt > 1 ? "retry" : "resume";
+    if (earlier !== null) span.link({ trace: earlier, reason });
+  };
+  const work: Work = { type: "agent", place: placeOf(scope), ...about };
+  // The body starts at once: it takes its place among the loops of the scope synchronously.
+  const linked = async (link: () => Promise<void>): Promise<T> => {
+    const running = body();
+    // It may fail while the link is stored; its caller sees the failure below.
+    running.catch(() => undefined);
+    await link();
+    return running;
+  };
+  return traceWork(host, work, linked, endOf === undefined ? { linkTo } : { linkTo, endOf });
+}
+
+/** Called around a request to a model, never for a stored response. */
+export function traceChat<T>(
+  scope: Scope,
+  about: ChatAbout,
+  request: () => Promise<T>,
+  answerOf: (result: T) => ChatAnswer,
+): Promise<T> {
+  if (scope.host.telemetry === undefined) return request();
+  const work: Work = { type: "chat", place: placeOf(scope), ...about };
+  return traceWork(scope.host, work, request, { endOf: (result) => ({ answer: answerOf(result) }) });
+}
+
+/** A response that is streamed ends later than the function that opens it. */
+export function openChat(scope: Scope, about: ChatAbout): OpenSpan | undefined {
+  return scope.host.telemetry?.open({ type: "chat", place: placeOf(scope), ...about });
+}
+
+export function placeOf({ identity, kind, attempt }: Scope): WorkPlace {
+  const { runId, nodeId, iteration } = identity;
+  return { runId, kind, nodeId, iteration, attempt };
+}
+
+/** Errors of other libraries are named by their class: their messages are content. */
+export function endOfThrown(error: unknown): WorkEnd {
+  if (error instanceof Released) return { status: "released" };
+  if (ToolwrightError.is(error)) return { errorType: error.code };
+  return { errorType: error instanceof Error ? error.name : "_OTHER" };
+}
+
+/** Why a call has an earlier span. */
+export function earlierSpan(
+  row: { readonly trace: string | null; readonly attempt: number; readonly status: string },
+  attempt: number,
+): EarlierSpan | undefined {
+  if (row.trace === null) return undefined;
+  if (row.attempt < attempt) return { trace: row.trace, reason: "retry" };
+  return { trace: row.trace, reason: row.status === "pending" ? "decision" : "resume" };
+}
+
+function exchange<T>({ store }: Host, work: () => Transaction<T>): Promise<T> {
+  return store.transaction(work, "normal");
+}

@@ -1,0 +1,224 @@
+/** Makes a run from the part of another run before a task or call. The parent is read, and never changed. */
+import { randomUUID } from "node:crypto";
+import { forkedKey, KEY_VERSION } from "../definition/call-key.ts";
+import { aBoolean, aFullText, anObject, anything, aRunId, oneOf } from "../definition/option-checks.ts";
+import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
+import type { PlanOutline } from "../invoke/events.ts";
+import type { Host } from "../invoke/host.ts";
+import type { ForkedRun, ForkOptions } from "../runtime/runtime.ts";
+import type { Store, Transaction } from "../store/store.ts";
+import * as copy from "../store/tables/copy-run.ts";
+import { FORK_EFFECTS, insertFork, readFork } from "../store/tables/forks.ts";
+import { isRecorded } from "../store/tables/recordings.ts";
+import { readOutline } from "../store/tables/runs.ts";
+import { readLoopEnds, readTaskHeads } from "../store/tables/tasks.ts";
+import { assertNotDeleted } from "../store/tables/tombstones.ts";
+import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import { decode, encode } from "../util/encode.ts";
+import { chooseCut, forkError, outputsFor } from "./choose-cut.ts";
+import { type KnownRun, requireRun } from "./describe-run.ts";
+import { type Cut, type ForkSource, type Kept, keepBefore, keptLoops, rootsOf } from "./fork-cut.ts";
+
+export const FORK_OPTIONS: OptionTable = optionTable<ForkOptions>(
+  "runtime.fork",
+  {
+    runId: aRunId,
+    at: aFullText,
+    input: anything,
+    outputs: anObject,
+    effects: oneOf(...FORK_EFFECTS),
+    dryRun: aBoolean,
+  },
+  { required: ["runId"], example: '{ runId: "order-17", at: "pay" }' },
+);
+
+interface Parent extends ForkSource {
+  readonly workflow: WorkflowRunRow | undefined;
+  readonly originId: string;
+  readonly outline: readonly PlanOutline[];
+  readonly endedLoops: ReadonlySet<string>;
+  readonly recorded: ReadonlySet<number>;
+  readonly isKept: boolean;
+}
+
+/** @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_OPTION_INVALID */
+export async function forkRun(host: Host, options: ForkOptions): Promise<ForkedRun> {
+  checkOptions(FORK_OPTIONS, options);
+  const { store } = host;
+  const known = await requireRun(store, options.runId);
+  const runId = randomUUID();
+  const work = (): Transaction<ForkedRun> => fork(store, known, runId, options, host.clock.now());
+  return options.dryRun === true ? store.read(work) : store.transaction(work, "full");
+}
+
+function* fork(
+  { dialect }: Store,
+  known: KnownRun,
+  runId: string,
+  options: ForkOptions,
+  nowMs: number,
+): Transaction<ForkedRun> {
+  const parentId = options.runId;
+  const { effects = "ask", dryRun = false } = options;
+  // Until the fork is stored, retention does not delete its parent.
+  if (!dryRun) yield* assertNotDeleted(parentId);
+  const parent = yield* readParent(parentId);
+  const isWorkflow = parent.workflow !== undefined;
+  const cut = chooseCut(known, parent, options);
+  const kept = keepBefore(parent, cut, isWorkflow);
+  const outputs = outputsFor(known, kept, options.outputs);
+  const at = options.at ?? null;
+  const report: ForkedRun = {
+    runId,
+    parentId,
+    at,
+    effects,
+    copied: { tasks: kept.tasks.length, calls: kept.calls.length },
+    rerun: namesOfRerun(parent, kept),
+    dryRun,
+  };
+  if (dryRun) return report;
+  yield* copy.insertForkedRun(parentId, runId, { ...startOf(parent.workflow, options), nowMs });
+  yield* insertFork({ runId, parentId, originId: parent.originId, effects, cut: at, madeAtMs: nowMs });
+  const loops = keptLoops(parent.endedLoops, parent.outline, parent.tasks, kept.tasks);
+  yield* copy.copyTree(parentId, runId, loops, nowMs);
+  yield* copyTasks(dialect, parentId, runId, kept);
+  for (const { place, output } of outputs) yield* copy.replaceOutput(runId, place, encode(output));
+  yield* copyScopes(dialect, runId, parent, cut, kept);
+  if (known.row.kind === "agent") yield* copyTurns(parentId, runId, cut, kept);
+  return report;
+}
+
+function* readParent(runId: string): Transaction<Parent> {
+  const outline = yield* readOutline(runId);
+  return {
+    workflow: yield* readRun(runId),
+    tasks: yield* readTaskHeads(runId),
+    scopes: yield* copy.readScopes(runId),
+    calls: yield* copy.readCallsToCopy(runId),
+    originId: (yield* readFork(runId))?.originId ?? runId,
+    outline: outline === undefined ? [] : (JSON.parse(outline) as readonly PlanOutline[]),
+    endedLoops: yield* readLoopEnds(runId),
+    recorded: yield* copy.scopesWithResponses(runId),
+    isKept: yield* isRecorded(runId),
+  };
+}
+
+/** The input and options that the fork starts with; `null`: those of the parent. */
+function startOf(
+  workflow: WorkflowRunRow | undefined,
+  { input }: ForkOptions,
+): { readonly inputJson: string | null; readonly optionsJson: string | null } {
+  if (workflow === undefined) return { inputJson: null, optionsJson: null };
+  const options = decode(workflow.optionsJson) as object;
+  // The schema has parsed the input of the parent, and must not parse it again.
+  const isInputParsed = input === undefined && workflow.shape !== "";
+  return {
+    inputJson: input === undefined ? null : encode(input),
+    optionsJson: encode({ ...options, isInputParsed }),
+  };
+}
+
+function namesOfRerun({ tasks, scopes, workflow }: Parent, kept: Kept): string[] {
+  if (workflow !== undefined)
+    return [...new Set(tasks.filter((task) => !kept.tasks.includes(task)).map(({ nodeId }) => nodeId))];
+  const keptScopes = new Set(kept.calls.map(({ scopeId }) => scopeId));
+  const roots = scopes.filter(({ id, parentKey }) => parentKey === "" && !keptScopes.has(id));
+  return [
+    ...new Set([...roots, ...(kept.open === undefined ? [] : [kept.open.root])].map(({ nodeId }) => nodeId)),
+  ];
+}
+
+function* copyTasks(
+  dialect: Store["dialect"],
+  parentId: string,
+  runId: string,
+  { tasks, open }: Kept,
+): Transaction<void> {
+  // A task outside any loop is stored without a path, and its scope with that of a first pass.
+  const places =
+    open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
+  yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...places]);
+  if (open === undefined) return;
+  for (const place of places) yield* copy.reopenTask(runId, place, open.attempt);
+}
+
+/** Scopes that hold a call of the fork, under the keys of the fork. */
+function* copyScopes(
+  dialect: Store["dialect"],
+  runId: string,
+  parent: Parent,
+  cut: Cut,
+  kept: Kept,
+): Transaction<void> {
+  const { originId, scopes, calls } = parent;
+  const newKeys = new Map(calls.map(({ key, originKey }) => [key, forkedKey(runId, originKey)]));
+  const holding = new Set(kept.calls.map(({ scopeId }) => scopeId));
+  const rootOf = rootsOf(parent);
+  if (kept.open !== undefined) holding.add(kept.open.root.id);
+  for (const { id } of scopes) if (cut.kind === "end" && parent.recorded.has(id)) holding.add(id);
+  const used = new Set([...holding].flatMap((id) => [id, rootOf(id)?.id ?? id]));
+  const copied = scopes
+    // Keys of older versions are derived in another way: the fork must find the parent's calls.
+    .filter(({ id, keyVersion }) => used.has(id) || keyVersion !== KEY_VERSION)
+    .map((scope) => ({
+      ...scope,
+      parentKey: scope.parentKey === "" ? "" : (newKeys.get(scope.parentKey) ?? scope.parentKey),
+      attempt: attemptOf(scope, used, rootOf, kept),
+      oldId: scope.id,
+    }));
+  const ids = yield* copy.insertScopes(dialect, { runId, originId }, copied);
+  const newIds = new Map(copied.map((scope) => [scope.oldId, ids.get(copy.scopeName(scope)) ?? 0]));
+  yield* copy.copyCalls(
+    dialect,
+    kept.calls.map(({ scopeId, key, attempt }) => ({
+      scopeId,
+      key,
+      attempt,
+      newScopeId: newIds.get(scopeId) ?? 0,
+      newKey: newKeys.get(key) ?? "",
+    })),
+  );
+  const withResponses = copied.filter(({ oldId }) => parent.recorded.has(oldId) && used.has(oldId));
+  const responses: copy.CopiedResponses[] = [];
+  for (const { oldId } of withResponses) {
+    const newScopeId = newIds.get(oldId) ?? 0;
+    const isOpen = cut.kind === "call" && oldId === cut.call.scopeId;
+    const { attempt, position } = isOpen
+      ? { attempt: cut.call.attempt, position: yield* lastResponse(cut) }
+      : { attempt: null, position: null };
+    responses.push({ scopeId: oldId, newScopeId, attempt, position });
+  }
+  yield* copy.copyResponses(responses);
+}
+
+function attemptOf(
+  scope: ForkSource["scopes"][number],
+  used: ReadonlySet<number>,
+  rootOf: ReturnType<typeof rootsOf>,
+  { open }: Kept,
+): number {
+  if (!used.has(scope.id)) return 1;
+  return open !== undefined && rootOf(scope.id) === open.root ? open.attempt : scope.attempt;
+}
+
+/** The response that asked for the call at the cut. Without one, none of them was followed so far. */
+function* lastResponse({ call }: Extract<Cut, { kind: "call" }>): Transaction<number> {
+  if (call.toolCallId === null) return -1;
+  return (yield* copy.positionOfCall(call.scopeId, call.attempt, call.toolCallId)) ?? -1;
+}
+
+function* copyTurns(parentId: string, runId: string, cut: Cut, { open }: Kept): Transaction<void> {
+  if (cut.kind === "start") return;
+  const turn = open?.root.iteration;
+  yield* copy.copyTurns(parentId, runId, cut.kind === "end" ? null : (turn ?? turnOf(cut)));
+  if (turn !== undefined) yield* copy.reopenTurn(parentId, runId, turn);
+}
+
+/** `main[0#2]` is the second turn. */
+function turnOf(cut: Cut): number {
+  if (cut.kind !== "task") return 1;
+  const turn = Number(cut.path?.split("#")[1] ?? 1);
+  if (!Number.isInteger(turn)) throw forkError("at must name a turn of the agent, or a call");
+  return turn;
+}

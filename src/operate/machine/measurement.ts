@@ -1,0 +1,68 @@
+/** One measurement of this machine, with advice if it is slow. */
+
+export interface Measurement {
+  readonly name: "round-trip" | "commit" | "commit-full" | "call" | "side-effect" | "sandbox";
+  /** The median in milliseconds; `null` if it could not be measured. */
+  readonly ms: number | null;
+  readonly samples: number;
+  /** `note`: slow, or not measured. */
+  readonly status: "ok" | "note";
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+export interface Judgement {
+  readonly name: Measurement["name"];
+  /** What was measured, such as "one call". */
+  readonly what: string;
+  /** Above this, the advice is given. */
+  readonly slowMs: number;
+  readonly advice: string;
+}
+
+export interface Samples {
+  readonly medianMs: number;
+  readonly count: number;
+}
+
+const MOST_SAMPLES = 2_000;
+
+/** Repeats the work until the budget is used up, at least three times. */
+export async function sample(budgetMs: number, work: () => unknown): Promise<Samples> {
+  const times: number[] = [];
+  // The first one opens, compiles and connects.
+  await work();
+  const started = performance.now();
+  while (times.length < 3 || (performance.now() - started < budgetMs && times.length < MOST_SAMPLES)) {
+    const from = performance.now();
+    await work();
+    times.push(performance.now() - from);
+  }
+  times.sort((one, other) => one - other);
+  return { medianMs: times[Math.floor(times.length / 2)] ?? Number.NaN, count: times.length };
+}
+
+export function judge({ name, what, slowMs, advice }: Judgement, { medianMs, count }: Samples): Measurement {
+  const isSlow = medianMs > slowMs;
+  const detail = `${formatMs(medianMs)} for ${what}, the median of ${count}`;
+  return {
+    name,
+    ms: medianMs,
+    samples: count,
+    status: isSlow ? "note" : "ok",
+    detail: isSlow ? `${detail}: slower than ${formatMs(slowMs)}` : detail,
+    remedy: isSlow ? advice : null,
+  };
+}
+
+export function notMeasured(
+  name: Measurement["name"],
+  reason: string,
+  remedy: string | null = null,
+): Measurement {
+  return { name, ms: null, samples: 0, status: "note", detail: `not measured: ${reason}`, remedy };
+}
+
+function formatMs(ms: number): string {
+  return ms < 0.1 ? `${Math.round(ms * 1_000)} µs` : `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
+}

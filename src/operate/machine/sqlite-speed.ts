@@ -1,0 +1,76 @@
+/** Commits and calls in a new SQLite file beside the store, on the same disk. The file is deleted afterwards. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { measureCalls } from "./call-speed.ts";
+import { type FileSystem, fileSystemOf } from "./file-system.ts";
+import { judge, type Measurement, sample } from "./measurement.ts";
+
+const SLOW_COMMIT_MS = 2;
+const SLOW_FULL_COMMIT_MS = 10;
+const SLOW_CALL_MS = 5;
+
+/** @param folder the folder of the store */
+export async function measureSqlite(folder: string, budgetMs: number): Promise<Measurement[]> {
+  const fileSystem = fileSystemOf(folder);
+  const scratch = mkdtempSync(join(folder, ".toolwright-doctor-"));
+  try {
+    return [
+      withWarning(await measureCommit(scratch, "commit", budgetMs, fileSystem), fileSystem),
+      await measureCommit(scratch, "commit-full", budgetMs, fileSystem),
+      ...(await measureCalls(join(scratch, "calls.db"), budgetMs, SLOW_CALL_MS)),
+    ];
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function measureCommit(
+  scratch: string,
+  name: "commit" | "commit-full",
+  budgetMs: number,
+  fileSystem: FileSystem,
+): Promise<Measurement> {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  const isFull = name === "commit-full";
+  using database = closing(new DatabaseSync(join(scratch, `${name}.db`)));
+  database.exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=${isFull ? "FULL" : "NORMAL"}`);
+  database.exec("CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)");
+  const insert = database.prepare("INSERT INTO row (text) VALUES (?)");
+  const text = "x".repeat(200);
+  const what = isFull ? "one commit that survives a power loss" : "one commit that survives a crash";
+  return judge(
+    {
+      name,
+      what,
+      slowMs: isFull ? SLOW_FULL_COMMIT_MS : SLOW_COMMIT_MS,
+      advice: adviceFor(fileSystem),
+    },
+    await sample(budgetMs, () => insert.run(text)),
+  );
+}
+
+function adviceFor(fileSystem: FileSystem): string {
+  if (fileSystem.kind === "network")
+    return `The store is on a network disk (${fileSystem.name}). Move it to a local disk, or use PostgreSQL.`;
+  return 'Move the store to a faster disk. If a power loss may cost the last calls, set durability: "process".';
+}
+
+/** Also without a slow commit, these file systems are a risk for a store. */
+function withWarning(measurement: Measurement, fileSystem: FileSystem): Measurement {
+  if (fileSystem.kind === "disk" || measurement.status === "note") return measurement;
+  const [risk, remedy] =
+    fileSystem.kind === "memory"
+      ? [
+          "the store is in memory (tmpfs) and is lost at a restart of the machine",
+          "Move the store to a disk.",
+        ]
+      : [
+          `the store is on a network disk (${fileSystem.name}), where SQLite's locks are not reliable`,
+          "Move the store to a local disk, or use PostgreSQL.",
+        ];
+  return { ...measurement, status: "note", detail: `${measurement.detail}; ${risk}`, remedy };
+}
+
+function closing<T extends { close(): void }>(opened: T): T & Disposable {
+  return Object.assign(opened, { [Symbol.dispose]: () => opened.close() });
+}

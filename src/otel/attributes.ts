@@ -1,0 +1,131 @@
+/**
+ * Names, kinds and attributes of spans, by the GenAI conventions. They have no attributes for runs, approvals and attempts:
+ * those are in the namespace `toolwright`. Keys of calls are in none.
+ */
+import { type Attributes, SpanKind } from "@opentelemetry/api";
+import type { CallWork, ChatAnswer, Work, WorkEnd, WorkPlace } from "../invoke/telemetry.ts";
+import { providerName } from "./provider-name.ts";
+
+export interface Described {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: Attributes;
+}
+
+export function describeWork(work: Work): Described {
+  const { place } = work;
+  switch (work.type) {
+    case "workflow":
+      return {
+        name: named("invoke_workflow", work.name),
+        kind: SpanKind.INTERNAL,
+        attributes: given({
+          "gen_ai.operation.name": "invoke_workflow",
+          "gen_ai.workflow.name": work.name,
+          ...placeAttributes(place),
+        }),
+      };
+    case "agent":
+      return {
+        name: named("invoke_agent", work.name),
+        kind: SpanKind.INTERNAL,
+        attributes: given({
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.provider.name": providerName(work.provider),
+          "gen_ai.agent.name": work.name,
+          "gen_ai.request.model": work.model,
+          "gen_ai.conversation.id": place.runId,
+          ...placeAttributes(place),
+        }),
+      };
+    case "chat":
+      return {
+        name: named("chat", work.model),
+        kind: SpanKind.CLIENT,
+        attributes: given({
+          "gen_ai.operation.name": "chat",
+          "gen_ai.provider.name": providerName(work.provider),
+          "gen_ai.request.model": work.model,
+          "gen_ai.conversation.id": place.runId,
+          "gen_ai.request.stream": work.isStreamed ? true : undefined,
+          "gen_ai.output.type": work.isJson ? "json" : undefined,
+          "gen_ai.request.seed": work.seed,
+          "gen_ai.request.max_tokens": work.maxTokens,
+          "gen_ai.request.temperature": work.temperature,
+          ...placeAttributes(place),
+        }),
+      };
+    case "request":
+    case "decision":
+      return {
+        name: `${work.type === "request" ? "request_approval" : "decide_approval"} ${work.toolName}`,
+        kind: SpanKind.INTERNAL,
+        attributes: given({ "toolwright.tool.name": work.toolName, ...placeAttributes(place) }),
+      };
+  }
+}
+
+export function describeCall({ place, toolName, description, toolCallId }: CallWork): Described {
+  return {
+    name: `execute_tool ${toolName}`,
+    kind: SpanKind.INTERNAL,
+    attributes: given({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": toolName,
+      "gen_ai.tool.type": "function",
+      // A tool without a description has its name there.
+      "gen_ai.tool.description": description === toolName ? undefined : description,
+      "gen_ai.tool.call.id": toolCallId,
+      ...placeAttributes(place),
+    }),
+  };
+}
+
+/** @param isContent whether arguments, outputs and messages were asked for */
+export function describeEnd({ errorType, status, answer, content }: WorkEnd, isContent: boolean): Attributes {
+  const { input, output, errorMessage } = (isContent ? content?.() : undefined) ?? {};
+  return given({
+    "error.type": errorType,
+    "toolwright.status": status,
+    ...(answer === undefined ? {} : answerAttributes(answer)),
+    "gen_ai.tool.call.arguments": input,
+    "gen_ai.tool.call.result": output,
+    "error.message": errorMessage,
+  });
+}
+
+function answerAttributes(answer: ChatAnswer): Attributes {
+  const { finishReason } = answer;
+  return {
+    "gen_ai.response.model": answer.model,
+    "gen_ai.response.id": answer.id,
+    "gen_ai.response.finish_reasons": finishReason === undefined ? undefined : [finishReason],
+    "gen_ai.usage.input_tokens": answer.inputTokens,
+    "gen_ai.usage.output_tokens": answer.outputTokens,
+    "gen_ai.usage.cache_read.input_tokens": answer.cachedInputTokens,
+  };
+}
+
+function placeAttributes({ runId, kind, nodeId, iteration, attempt }: WorkPlace): Attributes {
+  return {
+    "toolwright.run.id": runId,
+    "toolwright.run.kind": kind,
+    "toolwright.node.id": nodeId,
+    "toolwright.iteration": iteration,
+    "toolwright.attempt": attempt,
+  };
+}
+
+function named(operation: string, name: string | undefined): string {
+  return name === undefined || name === "" ? operation : `${operation} ${name}`;
+}
+
+/** Without the attributes that have no value. */
+export function given(attributes: Attributes): Attributes {
+  const kept: Attributes = {};
+  for (const name in attributes) {
+    const value = attributes[name];
+    if (value !== undefined && value !== "") kept[name] = value;
+  }
+  return kept;
+}

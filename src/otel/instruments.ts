@@ -1,0 +1,82 @@
+/** The instruments, with the units and boundaries that the conventions ask for. */
+import type { BatchObservableCallback, Counter, Histogram, Meter } from "@opentelemetry/api";
+import type { PendingApprovals } from "../invoke/telemetry.ts";
+
+export interface Instruments {
+  readonly toolDuration: Histogram;
+  readonly agentDuration: Histogram;
+  readonly workflowDuration: Histogram;
+  readonly chatDuration: Histogram;
+  readonly tokens: Histogram;
+  readonly approvalWait: Histogram;
+  readonly queueLag: Histogram;
+  readonly commitDuration: Histogram;
+  readonly unknown: Counter;
+  readonly replays: Counter;
+  readonly takeovers: Counter;
+  /** Stops reading the store. */
+  stop(): void;
+}
+
+const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const RUN_SECONDS = [0.1, 0.4, 1.6, 6.4, 25.6, 102.4, 409.6, 1_638.4, 6_553.6, 26_214.4];
+/** Up to a week. */
+const WAIT_SECONDS = [1, 10, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
+const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
+
+export function createInstruments(
+  meter: Meter,
+  pendingApprovals: () => Promise<PendingApprovals | undefined>,
+): Instruments {
+  const histogram = (name: string, boundaries: number[], description: string, unit = "s"): Histogram =>
+    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: boundaries } });
+  const counter = (name: string, unit: string, description: string): Counter =>
+    meter.createCounter(name, { unit, description });
+  return {
+    toolDuration: histogram("gen_ai.execute_tool.duration", CALL_SECONDS, "How long tools ran."),
+    agentDuration: histogram("gen_ai.invoke_agent.duration", RUN_SECONDS, "How long agents ran."),
+    workflowDuration: histogram(
+      "gen_ai.workflow.duration",
+      RUN_SECONDS,
+      "How long activations of workflows and programs took.",
+    ),
+    chatDuration: histogram("gen_ai.client.operation.duration", CALL_SECONDS, "How long models took."),
+    tokens: histogram("gen_ai.client.token.usage", TOKENS, "Tokens per request.", "{token}"),
+    approvalWait: histogram("toolwright.approval.wait", WAIT_SECONDS, "From a request to its decision."),
+    queueLag: histogram("toolwright.queue.lag", WAIT_SECONDS, "How long ready runs waited for a worker."),
+    commitDuration: histogram("toolwright.store.commit.duration", COMMIT_SECONDS, "How long commits took."),
+    unknown: counter("toolwright.calls.unknown", "{call}", "Calls whose outcome became unknown."),
+    replays: counter("toolwright.calls.replayed", "{call}", "Calls whose result was stored before."),
+    takeovers: counter(
+      "toolwright.runs.taken_over",
+      "{run}",
+      "Runs that were taken over from a dead process.",
+    ),
+    stop: observeApprovals(meter, pendingApprovals),
+  };
+}
+
+/** Returns a function that stops it. */
+function observeApprovals(
+  meter: Meter,
+  pendingApprovals: () => Promise<PendingApprovals | undefined>,
+): () => void {
+  const count = meter.createObservableGauge("toolwright.approvals.pending", {
+    unit: "{request}",
+    description: "Approval requests without a decision.",
+  });
+  const age = meter.createObservableGauge("toolwright.approvals.oldest", {
+    unit: "s",
+    description: "The age of the oldest approval request without a decision.",
+  });
+  const observe: BatchObservableCallback = async (result) => {
+    // A store that does not answer must not fail the export of the other metrics.
+    const pending = await pendingApprovals().catch(() => undefined);
+    if (pending === undefined) return;
+    result.observe(count, pending.count);
+    result.observe(age, pending.oldestMs / 1_000);
+  };
+  meter.addBatchObservableCallback(observe, [count, age]);
+  return () => meter.removeBatchObservableCallback(observe, [count, age]);
+}

@@ -1,0 +1,33 @@
+/** Whether an SDK is there. Without one, calls skip telemetry altogether: the API alone would cost some microseconds. */
+import {
+  createNoopMeter,
+  type MeterProvider,
+  metrics,
+  ProxyTracerProvider,
+  trace,
+  type TracerProvider,
+} from "@opentelemetry/api";
+
+/** What the API returns until an SDK is registered. */
+const NO_TRACERS = new ProxyTracerProvider().getDelegate();
+const NO_METER = createNoopMeter();
+
+export class SdkPresence {
+  /** An SDK stays. */
+  #isFound: boolean;
+
+  constructor(tracerProvider: TracerProvider | undefined, meterProvider: MeterProvider | undefined) {
+    this.#isFound = tracerProvider !== undefined || meterProvider !== undefined;
+  }
+
+  /** Cheap: asked several times for each call. An SDK may be registered later than the runtime was created. */
+  isMissing(): boolean {
+    this.#isFound ||= hasTracers() || metrics.getMeter("toolwright") !== NO_METER;
+    return !this.#isFound;
+  }
+}
+
+function hasTracers(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== NO_TRACERS;
+}

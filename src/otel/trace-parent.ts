@@ -1,0 +1,20 @@
+/** Span contexts as text, in the format of the W3C: what the store keeps, and what requests to MCP servers carry. */
+import { isSpanContextValid, type SpanContext, TraceFlags } from "@opentelemetry/api";
+
+const FORMAT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** `null` for a context that belongs to no trace, as without an SDK. */
+export function toTraceParent(span: SpanContext | undefined): string | null {
+  if (span === undefined || !isSpanContextValid(span)) return null;
+  const flags = (span.traceFlags & TraceFlags.SAMPLED) === 0 ? "00" : "01";
+  return `00-${span.traceId}-${span.spanId}-${flags}`;
+}
+
+/** `undefined` for anything else: the text may come from another program. */
+export function fromTraceParent(text: unknown): SpanContext | undefined {
+  const [, traceId, spanId, flags] = (typeof text === "string" ? FORMAT.exec(text) : null) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  const span = { traceId, spanId, traceFlags, isRemote: true };
+  return isSpanContextValid(span) ? span : undefined;
+}

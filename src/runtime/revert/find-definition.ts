@@ -1,0 +1,39 @@
+/** Finds the definition of a tool that a run has called, to revert its calls. */
+import { findRevertible } from "../../definition/revertible-tools.ts";
+import type { ToolSpec } from "../../definition/tool-spec.ts";
+import type { Host } from "../../invoke/host.ts";
+import type { EffectRow } from "../../store/tables/reverts.ts";
+
+export type Definition =
+  | { readonly kind: "revertible"; readonly spec: ToolSpec; readonly revert: NonNullable<ToolSpec["revert"]> }
+  /** @param reason why the effect stays */
+  | { readonly kind: "left"; readonly reason: string }
+  /** The call had no effect. */
+  | { readonly kind: "pure" };
+
+/** The tools of the runtime first, then those that it has called, then those that the loaded files define. */
+export function findDefinition(
+  { tools, calledTools }: Pick<Host, "tools" | "calledTools">,
+  builtIn: ReadonlyMap<string, ToolSpec>,
+  { toolName, unrepeatable }: Pick<EffectRow, "toolName" | "unrepeatable">,
+): Definition {
+  const named = tools.find(({ name }) => name === toolName) ?? calledTools.get(toolName);
+  const spec = named ?? builtIn.get(toolName) ?? findRevertible(toolName);
+  if (spec === "ambiguous")
+    return {
+      kind: "left",
+      reason: `Several tools of this process are named "${toolName}". Pass the right one to createRuntime({ tools }).`,
+    };
+  if (spec?.revert !== undefined) return { kind: "revertible", spec, revert: spec.revert };
+  if (spec !== undefined)
+    return spec.sideEffect
+      ? { kind: "left", reason: `"${toolName}" has no revert function.` }
+      : { kind: "pure" };
+  // Without a definition, only the log tells an effect from a read.
+  return unrepeatable
+    ? {
+        kind: "left",
+        reason: `The definition of "${toolName}" is not known here. Pass it to createRuntime({ tools }), or add it to the config.`,
+      }
+    : { kind: "pure" };
+}

@@ -1,0 +1,92 @@
+/**
+ * Recordings: which runs keep their model responses after their end (`recording: "keep"`), and what else a replay compares.
+ * A run keeps the setting that it started with.
+ */
+import { readText } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+
+const RUN = "run";
+
+/** Called when a run starts. */
+export function startRecording(runId: string): Transaction<number> {
+  return savePart(runId, RUN, "{}");
+}
+
+const START_FIRST = `INSERT INTO toolwright_recordings (run_id, part, body)
+SELECT ?1, '${RUN}', '{}' WHERE (SELECT COUNT(*) FROM toolwright_scopes WHERE run_id = ?1) <= 1 ON CONFLICT DO NOTHING`;
+
+/** The same for a run that starts with its first scope: a run that started without a recording would have gaps. */
+export function startRecordingWithFirstScope(runId: string): Transaction<number> {
+  return change(START_FIRST, runId);
+}
+
+export function* isRecorded(runId: string): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS found FROM toolwright_recordings WHERE run_id = ?1 AND part = '${RUN}'`,
+    runId,
+  );
+  return row !== undefined;
+}
+
+const SAVE_IN_RECORDED = `INSERT INTO toolwright_recordings (run_id, part, body)
+SELECT ?1, ?2, ?3 FROM toolwright_recordings WHERE run_id = ?1 AND part = '${RUN}' ON CONFLICT DO NOTHING`;
+
+/** The definition of a tool that the run calls. The first one counts. */
+export function saveRecordedTool(runId: string, toolName: string, body: string): Transaction<number> {
+  return change(SAVE_IN_RECORDED, runId, `tool ${toolName}`, body);
+}
+
+const REPLACE = SAVE_IN_RECORDED.replace("DO NOTHING", "(run_id, part) DO UPDATE SET body = excluded.body");
+
+/** What the function of a task of a program returned. */
+export function saveRecordedResult(
+  { runId, nodeId, path }: { readonly runId: string; readonly nodeId: string; readonly path: string },
+  body: string,
+): Transaction<number> {
+  return change(REPLACE, runId, `result ${path} ${nodeId}`, body);
+}
+
+/** A redacted copy of a result that the store has in clear. */
+export function saveRecordedCopy(runId: string, part: string, body: string): Transaction<number> {
+  return change(REPLACE, runId, part, body);
+}
+
+function savePart(runId: string, part: string, body: string): Transaction<number> {
+  return change(
+    "INSERT INTO toolwright_recordings (run_id, part, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+    runId,
+    part,
+    body,
+  );
+}
+
+/** The parts of copies. */
+export const outputPart = (nodeId: string, path: string): string => `output ${path} ${nodeId}`;
+export const turnPart = (turn: number): string => `turn ${turn}`;
+
+export interface RecordedParts {
+  readonly tools: ReadonlyMap<string, string>;
+  /** Redacted copies of outputs and turns, by part. */
+  readonly copies: ReadonlyMap<string, string>;
+  readonly results: readonly { readonly nodeId: string; readonly path: string; readonly body: string }[];
+}
+
+export function* readRecordedParts(runId: string): Transaction<RecordedParts> {
+  const rows = yield* all(
+    "SELECT part, body FROM toolwright_recordings WHERE run_id = ?1 ORDER BY part",
+    runId,
+  );
+  const tools = new Map<string, string>();
+  const copies = new Map<string, string>();
+  const results: { nodeId: string; path: string; body: string }[] = [];
+  for (const row of rows) {
+    const part = readText(row, "part");
+    const [kind, ...rest] = part.split(" ");
+    const body = readText(row, "body");
+    if (kind === "tool") tools.set(rest.join(" "), body);
+    else if (kind === "result") results.push({ path: rest[0] ?? "", nodeId: rest.slice(1).join(" "), body });
+    else copies.set(part, body);
+  }
+  return { tools, copies, results };
+}

@@ -1,0 +1,49 @@
+/** The span contexts of activations: the next one links to the one before. Written only with telemetry. */
+import { readTextOrNull } from "./columns.ts";
+import { change, first } from "../statement.ts";
+import type { Transaction } from "../store.ts";
+
+export interface EarlierTraces {
+  /** Of the activation before this one. */
+  readonly own: string | null;
+  /** Of the run that this one was forked from. */
+  readonly parent: string | null;
+}
+
+const NONE: EarlierTraces = { own: null, parent: null };
+
+/** Stores the span context of an activation, and returns those that it follows. */
+export function* exchangeRunTrace(runId: string, trace: string): Transaction<EarlierTraces> {
+  const row = yield* first(
+    `SELECT r.trace AS own, p.trace AS parent FROM toolwright_runs r
+     LEFT JOIN toolwright_runs p ON p.id = r.parent_id WHERE r.id = ?1`,
+    runId,
+  );
+  if (row === undefined) return NONE;
+  yield* change("UPDATE toolwright_runs SET trace = ?2 WHERE id = ?1", runId, trace);
+  return { own: readTextOrNull(row, "own"), parent: readTextOrNull(row, "parent") };
+}
+
+/** The same for an agent that runs in a scope. */
+export function* exchangeScopeTrace(scopeId: number, trace: string): Transaction<string | null> {
+  const row = yield* first("SELECT trace FROM toolwright_scopes WHERE id = ?1", scopeId);
+  if (row === undefined) return null;
+  yield* change("UPDATE toolwright_scopes SET trace = ?2 WHERE id = ?1", scopeId, trace);
+  return readTextOrNull(row, "trace");
+}
+
+/** The span context of the call that waits for a decision, else of the run. */
+export function* traceOfRequest(request: {
+  readonly scopeId: number;
+  readonly callKey: string;
+  readonly runId: string;
+}): Transaction<string | null> {
+  const row = yield* first(
+    `SELECT COALESCE((SELECT c.trace FROM toolwright_calls c WHERE c.scope_id = ?1 AND c.key = ?2
+       ORDER BY c.attempt DESC LIMIT 1), r.trace) AS trace FROM toolwright_runs r WHERE r.id = ?3`,
+    request.scopeId,
+    request.callKey,
+    request.runId,
+  );
+  return row === undefined ? null : readTextOrNull(row, "trace");
+}

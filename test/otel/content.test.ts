@@ -1,0 +1,78 @@
+/** Nothing secret leaves the process by default, and with `content: "redacted"` only what the log shows. */
+import { createRuntime, defineTool } from "toolwright";
+import { openTelemetry } from "toolwright/otel";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { openSdk, spanNamed } from "./harness.ts";
+
+const SECRETS = [
+  "red-input",
+  "red-output",
+  "red-error",
+  "card-4242",
+  "red-progress",
+  "red-comment",
+  "red-key",
+];
+
+const pay = defineTool({
+  name: "pay",
+  schema: z.object({ note: z.string(), card: z.string() }),
+  sideEffect: true,
+  redact: { input: ["card"] },
+  needsApproval: true,
+  approvalPrompt: ({ note }) => `Pay for ${note}?`,
+  execute: ({ note, card }, ctx) => {
+    ctx.progress("red-progress", { note });
+    ctx.log.info("red-progress", { card });
+    if (note === "red-error") throw new Error(`red-error ${card} ${ctx.idempotencyKey}`);
+    return { receipt: "red-output", card };
+  },
+});
+
+async function payTwice(content: false | "redacted") {
+  const seen = openSdk();
+  await using runtime = createRuntime({
+    store: ":memory:",
+    telemetry: openTelemetry({ ...seen.sdk, content }),
+  });
+  const keys: string[] = [];
+  for (const note of ["red-input", "red-error"]) {
+    const args = { note, card: "card-4242" };
+    const outcome = await runtime.call(pay, args, { runId: "r", callKey: `red-key ${note}` });
+    if (outcome.status !== "pending") throw new Error(outcome.status);
+    await runtime.resolveToolApproval(outcome.approval.id, { approved: true, comment: "red-comment" });
+    const ran = await runtime.call(pay, args, { runId: "r", callKey: `red-key ${note}` });
+    keys.push(ran.key ?? "");
+  }
+  return { seen, keys, text: await seen.text() };
+}
+
+it("by default no argument, output, message or key is in any span or metric", async () => {
+  const { seen, keys, text } = await payTwice(false);
+  expect(seen.spans().filter(({ name }) => name === "execute_tool pay")).toHaveLength(2);
+  for (const secret of [...SECRETS, ...keys]) expect(text).not.toContain(secret);
+});
+
+it('content: "redacted" adds what the log shows, and no redacted field', async () => {
+  const { seen, keys, text } = await payTwice("redacted");
+  const [paid, failed] = seen.spans().filter(({ name }) => name === "execute_tool pay");
+  expect(paid?.attributes["gen_ai.tool.call.arguments"]).toContain("red-input");
+  expect(paid?.attributes["gen_ai.tool.call.result"]).toContain("red-output");
+  expect(failed?.attributes["error.message"]).toContain("red-error");
+  expect(spanNamed(seen.spans(), "request_approval pay").attributes).not.toHaveProperty(
+    "gen_ai.tool.call.arguments",
+  );
+  for (const secret of ["card-4242", "red-progress", "red-comment", "red-key", ...keys])
+    expect(text).not.toContain(secret);
+});
+
+it("metrics have no id of a run", async () => {
+  const seen = openSdk();
+  await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });
+  await runtime.run({ runId: "run-number-one" }, () => runtime.call(pay, { note: "", card: "" }));
+  const [duration] = await seen.points("gen_ai.workflow.duration");
+  expect(duration?.attributes).toEqual({ "gen_ai.workflow.name": "program" });
+  const withoutSpans = JSON.parse(await seen.text()) as unknown[];
+  expect(JSON.stringify(withoutSpans[1])).not.toContain("run-number-one");
+});

@@ -1,0 +1,104 @@
+/** What goes wrong in a chat: a model that breaks off, clients that are slow, and requests that are refused. */
+import { DefaultChatTransport, ToolLoopAgent } from "ai";
+import { createRuntime } from "toolwright";
+import { createChatHandler } from "toolwright/ai-sdk";
+import { expect, test } from "vitest";
+import { createStorePath, rowsOf, until } from "../workflow/harness.ts";
+import { messageOf, textOf, userMessage } from "./chat-server.ts";
+import { createLiveModel } from "./live-model.ts";
+import { say, startChat } from "./start-chat.ts";
+
+test("a broken model stream ends with an error, and the same message tries again", async () => {
+  const { live, client, runtime, store, placed } = await startChat();
+  await using _ = runtime;
+  // With an error, without one, and after a call that was complete: the response was not.
+  for (const error of [new Error("connection reset"), undefined]) {
+    const answer = messageOf(await client.send([userMessage("Hi")]));
+    const request = await live.next();
+    request.say("Hel");
+    request.send({ type: "text-end", id: "t" });
+    request.call("order", { sku: "apple" });
+    request.breakOff(error);
+    await expect(answer).rejects.toThrow(/failed/);
+    expect(await rowsOf(store, "SELECT * FROM toolwright_responses")).toEqual([]);
+    expect(await rowsOf(store, "SELECT state FROM toolwright_runs")).toEqual([{ state: "failed" }]);
+  }
+  const again = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  expect(request.prompt).toMatchObject([{ role: "user", content: [{ type: "text", text: "Hi" }] }]);
+  say(request, "Hello");
+  expect(textOf(await again)).toBe("Hello");
+  expect(placed).toEqual([]);
+  expect(await rowsOf(store, "SELECT * FROM toolwright_calls")).toEqual([]);
+});
+
+test("a slow client does not slow the turn, and loses its connection if the answer ends without it", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  const agent = new ToolLoopAgent({ model: live.model });
+  const chat = createChatHandler({ runtime, agent, authorize: () => ({ name: "ann" }) });
+  const transport = new DefaultChatTransport({
+    api: "http://127.0.0.1/api/chat",
+    fetch: (input, init) => chat(new Request(input, init)),
+  });
+  const send = () =>
+    transport.sendMessages({
+      chatId: "c",
+      messages: [userMessage("Hi")],
+      trigger: "submit-message",
+      messageId: undefined,
+      abortSignal: undefined,
+    });
+  const slow = await send();
+  const pieces = Array.from({ length: 300 }, (_, index) => `${index}:${"x".repeat(10_000)}`);
+  say(await live.next(), ...pieces);
+  await until(async () => {
+    const [turn] = await rowsOf(store, "SELECT result_json FROM toolwright_turns");
+    return turn?.["result_json"] !== null;
+  }, 20);
+  await expect(messageOf(slow)).rejects.toThrow(/too slow/);
+  expect(textOf(await messageOf(await send()))).toBe(pieces.join(""));
+  expect(live.requests).toBe(1);
+});
+
+test("bad requests have a status that says why", async () => {
+  const { live, client, runtime, api, as } = await startChat();
+  await using _ = runtime;
+  const post = async (body: unknown, headers: Record<string, string> = { "x-user": "ann" }) =>
+    (
+      await fetch(api, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      })
+    ).status;
+  const answer = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  const messages = [userMessage("Hi")];
+  expect(await post({ id: "c", messages }, {})).toBe(401);
+  expect(await post({ id: "c", messages }, { "x-user": "stranger" })).toBe(403);
+  // Whether the body is right is not for strangers to know.
+  expect(await post("{", { "x-user": "stranger" })).toBe(403);
+  expect(await post({ id: "c", messages }, { "x-user": "ann", "content-type": "text/plain" })).toBe(415);
+  expect(await post("{")).toBe(400);
+  expect(await post({ id: "c", messages: [] })).toBe(400);
+  expect(await post({ id: "c", messages: [{ id: "x" }] })).toBe(400);
+  expect(await post({ id: "..", messages })).toBe(400);
+  expect(await post({ id: "c", messages: [userMessage("Something else")] })).toBe(409);
+  expect(await post({ id: "c", messages: [...messages, userMessage("Next", "u2")] })).toBe(409);
+  expect((await client.get("?from=99999999")).status).toBe(416);
+  expect((await client.get("?from=x")).status).toBe(400);
+  expect((await as("boss", "unknown").get()).status).toBe(204);
+  expect((await as("boss", "unknown").stop()).status).toBe(404);
+  expect((await as("stranger").get()).status).toBe(403);
+  expect((await as("stranger").stop()).status).toBe(403);
+  expect((await fetch(`${api}/c/stream`, { method: "PUT" })).status).toBe(405);
+  expect((await fetch(api)).status).toBe(404);
+  expect((await fetch(`${api}/c/stream`)).status).toBe(401);
+  expect((await fetch(`${api}/c/stream`, { method: "DELETE" })).status).toBe(401);
+  say(request, "Hello");
+  expect(textOf(await answer)).toBe("Hello");
+  expect((await client.get("?from=99999999")).status).toBe(416);
+  expect((await client.get()).status).toBe(204);
+});

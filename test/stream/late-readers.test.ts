@@ -1,0 +1,206 @@
+/** Readers who come late, read slowly, or follow an agent inside of a tool: none of them misses a part. */
+import { isStepCount, streamText } from "ai";
+import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
+import { recordModel, toUIMessageStream } from "toolwright/ai-sdk";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createStorePath } from "../workflow/harness.ts";
+import { collect, readAll, says, textOf } from "./collect-parts.ts";
+import { createLiveModel, type LiveModel } from "./live-model.ts";
+
+const order = defineTool({
+  name: "order",
+  schema: z.object({ sku: z.string() }),
+  needsApproval: ({ sku }) => sku === "diamond",
+  execute: ({ sku }) => {
+    if (sku === "nothing") throw new Error("sold out");
+    return { ordered: sku, at: new Date(0) };
+  },
+});
+
+function ask(runtime: Runtime, { model }: LiveModel, tools: Record<string, typeof order> = { order }) {
+  return runtime.run({ runId: "r" }, async () => {
+    const result = streamText({ model: recordModel(model), tools, prompt: "Go", stopWhen: isStepCount(4) });
+    let text = "";
+    for await (const delta of result.textStream) text += delta;
+    return text;
+  });
+}
+
+function say(request: Awaited<ReturnType<LiveModel["next"]>>, ...pieces: string[]): void {
+  request.say(...pieces);
+  request.send({ type: "text-end", id: "t" });
+  request.finish();
+}
+
+const results = (parts: readonly StreamPart[]) =>
+  parts.filter(({ type }) => /^tool-(result|error|approval-request)$/.test(type));
+
+test("a late reader receives the results of earlier calls, each once, after the response that made it", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const running = ask(runtime, live);
+  const first = await live.next();
+  first.call("order", { sku: "apple" }, "a");
+  first.call("order", { sku: "nothing" }, "b");
+  first.finish("tool-calls");
+  const second = await live.next();
+  second.call("order", { sku: "pear" }, "c");
+  second.finish("tool-calls");
+  const third = await live.next();
+  third.say("Do");
+  const there = collect(other.stream("r"));
+  await there.until(says("Do"));
+  const here = collect(runtime.stream("r"));
+  third.send({ type: "text-delta", id: "t", delta: "ne" }, { type: "text-end", id: "t" });
+  third.finish();
+  await running;
+  const parts = await there.done;
+  expect(await here.done).toEqual(parts);
+  const skipped = /^tool-(input-|call$)|^finish$/;
+  expect(parts.map(({ type }) => type).filter((type) => !skipped.test(type))).toEqual([
+    "response-start",
+    "tool-result",
+    "tool-error",
+    "response-start",
+    "tool-result",
+    "response-start",
+    "text-start",
+    "text-delta",
+    "text-delta",
+    "text-end",
+    "ended",
+  ]);
+  expect(results(parts)).toMatchObject([
+    { toolCallId: "a", toolName: "order", output: { ordered: "apple", at: "1970-01-01T00:00:00.000Z" } },
+    { toolCallId: "b", error: { code: "TOOL_EXECUTION_FAILED", message: "sold out" } },
+    { toolCallId: "c", output: { ordered: "pear" } },
+  ]);
+  const indexes = parts.map(({ index }) => index);
+  expect(indexes).toEqual([...new Set(indexes)].sort((one, two) => one - two));
+});
+
+test("a reader that comes while a tool runs receives its result, also if no request follows", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  const started = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const wait = defineTool({
+    name: "order",
+    schema: z.object({ sku: z.string() }),
+    execute: async ({ sku }) => {
+      started.resolve();
+      await go.promise;
+      return { ordered: sku, at: new Date(0) };
+    },
+  });
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const running = runtime.run({ runId: "r" }, async () => {
+    const result = streamText({
+      model: recordModel(live.model),
+      tools: { order: wait },
+      prompt: "Go",
+      stopWhen: isStepCount(1),
+    });
+    await result.consumeStream();
+  });
+  const first = await live.next();
+  first.call("order", { sku: "apple" }, "a");
+  first.finish("tool-calls");
+  await started.promise;
+  const there = collect(other.stream("r"));
+  await there.until(({ type }) => type === "tool-call");
+  go.resolve();
+  await running;
+  expect(results(await there.done)).toMatchObject([{ type: "tool-result", toolCallId: "a" }]);
+});
+
+test("a call that waits for approval is shown to a reader that comes later, and its stream pauses there", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  const running = ask(runtime, live);
+  const first = await live.next();
+  first.say("Shall I?");
+  first.send({ type: "text-end", id: "t" });
+  first.call("order", { sku: "diamond" }, "a");
+  first.finish("tool-calls");
+  await running;
+  const [request] = await runtime.approvals({ status: "pending" });
+  await using other = createRuntime({ store });
+  for (const reader of [other, runtime]) {
+    const chunks = await readAll(toUIMessageStream(reader, "r"));
+    expect(chunks.map(({ type }) => type)).toEqual([
+      "start",
+      "start-step",
+      "text-start",
+      "text-delta",
+      "text-end",
+      "tool-input-start",
+      "tool-input-delta",
+      "tool-input-available",
+      "finish-step",
+      "tool-approval-request",
+      "finish",
+    ]);
+    expect(chunks.at(-2)).toMatchObject({ toolCallId: "a", approvalId: request?.id });
+  }
+});
+
+test("readers of other processes receive the last words of an agent inside of a tool", async () => {
+  const store = createStorePath();
+  const outer = createLiveModel();
+  const inner = createLiveModel();
+  const research = defineTool({
+    name: "order",
+    schema: z.object({ sku: z.string() }),
+    execute: async ({ sku }) => {
+      const { text } = streamText({ model: recordModel(inner.model), prompt: sku });
+      return { ordered: await text, at: new Date(0) };
+    },
+  });
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const there = collect(other.stream("r"));
+  const running = ask(runtime, outer, { order: research });
+  const first = await outer.next();
+  first.say("I look.");
+  await there.until(says("I look."));
+  first.send({ type: "text-end", id: "t" });
+  first.call("order", { sku: "moon" });
+  first.finish("tool-calls");
+  // All at once: the commit of the call follows immediately, and deletes what was said inside.
+  say(await inner.next(), "Cheese", "!");
+  say(await outer.next(), "Done");
+  await running;
+  const parts = await there.done;
+  const inside = parts.filter((part) => "parentKey" in part && part.parentKey !== undefined);
+  expect(textOf(inside)).toBe("Cheese!");
+  expect(inside.at(-1)?.type).toBe("finish");
+  expect(textOf(parts)).toBe("I look.Cheese!Done");
+});
+
+test("a slow reader does not hold the run, drops what waits, and reads every part from the store", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  const slow = runtime.stream("r");
+  const begun = slow.next();
+  const running = ask(runtime, live);
+  const request = await live.next();
+  // Three times as much as may wait in memory.
+  const pieces = Array.from({ length: 300 }, (_, index) => `${index}:${"x".repeat(10_000)}`);
+  request.say(...pieces.slice(0, 150));
+  expect((await begun).value).toMatchObject({ type: "response-start" });
+  request.send(...pieces.slice(150).map((delta) => ({ type: "text-delta", id: "t", delta }) as const));
+  request.send({ type: "text-end", id: "t" });
+  request.finish();
+  expect((await running).length).toBe(pieces.join("").length);
+  const rest: StreamPart[] = [];
+  for await (const part of slow) rest.push(part);
+  expect(rest.flatMap((part) => (part.type === "text-delta" ? [part.delta] : []))).toEqual(pieces);
+  expect(rest.at(-1)?.type).toBe("ended");
+});

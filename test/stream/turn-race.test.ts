@@ -1,0 +1,77 @@
+/** Messages and turns that come at the same time: one is answered, the others are refused, and the run does not fail. */
+import { ToolLoopAgent } from "ai";
+import { createRuntime } from "toolwright";
+import { createChatHandler } from "toolwright/ai-sdk";
+import { expect, test } from "vitest";
+import { runTurn } from "../../src/loop/run-turn.ts";
+import { useRuntime } from "../../src/runtime/create-runtime.ts";
+import { createStorePath, rowsOf } from "../workflow/harness.ts";
+import { createClient, listen, messageOf, textOf, userMessage } from "./chat-server.ts";
+import { createLiveModel } from "./live-model.ts";
+
+const stateOf = async (store: string) =>
+  rowsOf(store, "SELECT state, error_json FROM toolwright_runs WHERE id = 'c'");
+
+test("a turn that is refused because another one runs does not fail the run", async () => {
+  const store = createStorePath();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const go = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const turn = (by: typeof runtime, input: string, work: () => Promise<void>): Promise<void> =>
+    useRuntime(by, (opened) =>
+      runTurn<void>(
+        opened,
+        { runId: "c", kind: "ui-chat", name: "chat", inputHash: input, began: input, follows: () => true },
+        async (turned) => {
+          await work();
+          await turned.end("answered");
+        },
+        () => undefined,
+      ),
+    );
+  const first = turn(runtime, "one", async () => {
+    begun.resolve();
+    await go.promise;
+  });
+  await begun.promise;
+  // Neither the process that runs it, nor another one.
+  for (const by of [runtime, other])
+    await expect(turn(by, "two", () => Promise.resolve())).rejects.toMatchObject({
+      code: "TOOL_RUN_CONFLICT",
+    });
+  expect(await stateOf(store)).toEqual([{ state: "running", error_json: null }]);
+  go.resolve();
+  await first;
+  expect(await stateOf(store)).toEqual([{ state: "finished", error_json: null }]);
+  await turn(other, "two", () => Promise.resolve());
+  expect(await stateOf(store)).toEqual([{ state: "finished", error_json: null }]);
+});
+
+test("of two new messages at the same time, one is answered and the other is 409", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const agent = new ToolLoopAgent({ model: live.model });
+  const authorize = () => ({ name: "ann" });
+  const apis = await Promise.all(
+    [runtime, other].map((one) => listen(createChatHandler({ runtime: one, agent, authorize }))),
+  );
+  const sent = apis.map(async (api, index) => {
+    try {
+      return textOf(await messageOf(await createClient(api).send([userMessage("Hi", `u${index}`)])));
+    } catch (error) {
+      return String(error);
+    }
+  });
+  const request = await live.next();
+  // One of them answers at once: the other one waits for the model.
+  expect(await Promise.race(sent)).toMatch(/CHAT_BUSY|TOOL_RUN_CONFLICT/);
+  request.say("Hello");
+  request.send({ type: "text-end", id: "t" });
+  request.finish();
+  expect(await Promise.all(sent)).toContain("Hello");
+  expect(live.requests).toBe(1);
+  expect(await stateOf(store)).toEqual([{ state: "finished", error_json: null }]);
+});
