@@ -126,13 +126,15 @@ export class Ownership {
     if (isOver && !this.#isOverdue) {
       this.#isOverdue = true;
       this.#generation += 1;
-      this.#lost.abort(
+      const lost = this.#lost;
+      // Before the abort: a listener that asks for the next signal must not get this one again.
+      this.#lost = new AbortController();
+      lost.abort(
         new ToolwrightError(
           "TOOL_RUN_FENCED",
           "This process did not renew its lease in time, so another one may have taken over.",
         ),
       );
-      this.#lost = new AbortController();
     }
     return this.#generation;
   }

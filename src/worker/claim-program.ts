@@ -22,6 +22,8 @@ export interface ProgramRun {
 
 export async function runProgram(options: ProgramRun): Promise<"ended" | "lost"> {
   const { host, runId, release } = options;
+  // A program that was given back here still runs. Beside it, a second one would share its claim.
+  if (host.claimed.has(runId)) return "lost";
   const stored = await host.store.read(() => readProgram(runId));
   if (stored === undefined) return "lost";
   if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
@@ -71,7 +73,7 @@ async function settle(
     await Promise.race([work, released]);
     return signal.aborted ? { kind: "released" } : { kind: "ended", errorJson: null };
   } catch (error) {
-    if (signal.aborted || error instanceof Released || isLost(error)) return { kind: "released" };
+    if (signal.aborted || isLost(error)) return { kind: "released" };
     if (ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING")
       return { kind: "ended", errorJson: null };
     const failure = wrapThrown(error, "TOOL_EXECUTION_FAILED", { hint: "" });
@@ -79,11 +81,12 @@ async function settle(
   }
 }
 
-/** The run is not over: its store failed, or it belongs to another worker. */
+/** The run is not over: its store failed, or it belongs to another worker. An agent wraps the reason of its abort. */
 function isLost(error: unknown): boolean {
-  return (
-    ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED")
-  );
+  if (error instanceof Released) return true;
+  if (!ToolwrightError.is(error)) return false;
+  if (error.code === "TOOL_ABORTED") return isLost(error.cause);
+  return error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED";
 }
 
 function crashLoop(runId: string): ToolwrightError {

@@ -61,8 +61,13 @@ export function* claimProgram(
 
 /** Whether the claim still holds; locks the run, which the caller then lists as running, until the transaction ends. */
 export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
-  const row = yield* first("SELECT claim_epoch FROM toolwright_runs WHERE id = ?1 {update}", runId);
-  return row !== undefined && readInteger(row, "claim_epoch") === epoch;
+  const row = yield* first(
+    "SELECT claim_epoch, claimed_by FROM toolwright_runs WHERE id = ?1 {update}",
+    runId,
+  );
+  if (row === undefined || readInteger(row, "claim_epoch") !== epoch) return false;
+  // A run that was given back keeps its epoch until the next worker takes it.
+  return readTextOrNull(row, "claimed_by") !== null;
 }
 
 function* dropClaim(runId: string, epoch: number): Transaction<boolean> {
