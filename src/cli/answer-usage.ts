@@ -60,8 +60,9 @@ function misplacedHint(command: Command, message: string): string | undefined {
 
 /** `--template agnt`: the choice that was meant. */
 function choiceHint(message: string): string | undefined {
-  const [, word = "", choices = ""] =
+  const [, word, choices = ""] =
     /argument '(.*)' is invalid\. Allowed choices are (.*)\./.exec(message) ?? [];
+  if (word === undefined) return undefined;
   const meant = similarCommand(word, choices.split(", "));
   return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }

@@ -37,7 +37,7 @@ import { commandName } from "./command-name.ts";
 import { examples, reportUncaught, EXIT, exitWhenWritten } from "./command.ts";
 import { refuseAmbiguousOptions } from "./parse-options.ts";
 import { createScreen } from "./screen.ts";
-import { similarCommand } from "./similar-command.ts";
+import { meantCommand, similarCommand } from "./similar-command.ts";
 
 export async function runProgram(argv: readonly string[]): Promise<void> {
   hideSqliteWarning();
@@ -49,7 +49,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv);
     return;
   }
-  const meant = similarCommand(word, namesOf(program));
+  // A word of another program, such as "reject", is no typo of a command.
+  const meant = meantCommand(word) === undefined ? similarCommand(word, namesOf(program)) : undefined;
   if (meant !== undefined && word !== TOOL_WORD) {
     refuseMisspelt(word, meant, wantsJson(argv));
     return;
