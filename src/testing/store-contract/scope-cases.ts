@@ -19,7 +19,8 @@ export const scopeCases: readonly StoreCase[] = [
     run: async ({ store }) => {
       assert.equal(await store.read(() => findScope(SCOPE)), undefined);
       const scope = await openScope(store);
-      assert.deepEqual(scope, { id: scope.id, attempt: 1, epoch: 1, ownerId: null, keyVersion: 2 });
+      const fresh = { attempt: 1, epoch: 1, ownerId: null, originId: null, keyVersion: 2, isSealed: false };
+      assert.deepEqual(scope, { id: scope.id, ...fresh });
       assert.deepEqual(await openScope(store), scope);
       assert.deepEqual(await store.read(() => readScope(scope.id)), scope);
       const others = [
