@@ -18,8 +18,16 @@ export function readMigrations(dialect: "sqlite" | "postgres"): Migration[] {
     .sort()
     .map((name) => ({
       version: Number(name.slice(0, 4)),
-      sql: readFileSync(new URL(name, folder), "utf8"),
+      // A store that is up to date needs the numbers only.
+      get sql() {
+        return readFileSync(new URL(name, folder), "utf8");
+      },
     }));
+}
+
+/** What all migrations make of an empty SQLite file, in one step: `scripts/schema.ts` writes it, and a test compares both. */
+export function readSchema(): string {
+  return readFileSync(new URL("../../sql/sqlite/schema.sql", import.meta.url), "utf8");
 }
 
 /** The migrations left to apply. @throws TOOL_STORE_VERSION when the store is newer than this program. */
