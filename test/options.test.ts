@@ -243,6 +243,7 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "Loop",
   "Parallel",
   "Ralph",
+  "Saga",
   "Sequence",
   "Signal",
   "Sleep",
@@ -275,6 +276,8 @@ const WITHOUT: ReadonlySet<string> = new Set([
   "createFakeClock",
   "toNodeListener",
   "createMemoryStore",
+  "recordRun",
+  "replayRun",
   "reachCrashPoint",
   // Below.
   "runWithToolContext",

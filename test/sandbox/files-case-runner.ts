@@ -101,7 +101,7 @@ async function runOnce(
     }
     const contents = { ...expected.content, ...(status === "ok" ? expected.contentIfOk : {}) };
     for (const [name, content] of Object.entries(contents)) {
-      const real = existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : undefined;
+      const real = readFollowing(join(root, name));
       if (![content].flat().includes(real ?? "")) {
         wrong.push(`${name}: expected ${JSON.stringify(content)}, has ${JSON.stringify(real)}`);
       }
@@ -130,6 +130,21 @@ async function runOnce(
     rmSync(base, { recursive: true, force: true });
   }
   return wrong;
+}
+
+/**
+ * `undefined` if there is no such file. Where the kernel looks a path up a second time, it counts the links of the first time
+ * too: a chain of exactly 40 is then too long, once.
+ */
+function readFollowing(path: string): string | undefined {
+  for (let look = 0; look < 5; look += 1) {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      // It is missing, or the chain was too long.
+    }
+  }
+  return undefined;
 }
 
 function checkError(error: unknown, codes: string): string[] {

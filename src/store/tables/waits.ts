@@ -33,11 +33,13 @@ export type NewWait = Omit<WaitRow, "startedAtMs">;
 /** The clock of the database; in tests a given time. */
 const NOW = (parameter: number): string => `COALESCE(CAST(?${parameter} AS BIGINT), {now})`;
 
+// The clock of the database is read once: it may advance within a statement.
 const BEGIN = `INSERT INTO toolwright_waits
   (run_id, node_id, path, kind, signal, schema_json, total_ms, started_at_ms, due_at_ms)
-SELECT ?1, ?3, ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), ${NOW(10)},
-  CASE WHEN CAST(?8 AS BIGINT) IS NULL THEN CAST(?9 AS BIGINT) ELSE ${NOW(10)} + CAST(?8 AS BIGINT) END
-FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
+SELECT ?1, ?3, ?4, ?5, ?6, ?7, CAST(?8 AS BIGINT), c.now_ms,
+  CASE WHEN CAST(?8 AS BIGINT) IS NULL THEN CAST(?9 AS BIGINT) ELSE c.now_ms + CAST(?8 AS BIGINT) END
+FROM (SELECT ${NOW(10)} AS now_ms) c
+WHERE EXISTS (SELECT 1 FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share})
 ON CONFLICT (run_id, node_id, path) DO UPDATE SET signal = excluded.signal, schema_json = excluded.schema_json`;
 
 /** If the clock was set back to before the start, the whole duration is left, and never more. */
