@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { WorkerProcessInput } from "./programs/worker-process.ts";
+
+// Two workers take ten seconds to start on a new PostgreSQL database while other tests run.
+vi.setConfig({ testTimeout: 180_000 });
 
 export interface WorkerProcess {
   readonly pid: number;

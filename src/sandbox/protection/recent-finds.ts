@@ -12,7 +12,8 @@ interface Recent {
   isThisTurn: boolean;
 }
 
-const SHORT_MS = 5;
+/** A scan that takes less is made for every change. */
+const SHORT_MS = 50;
 const MAX_ROOTS = 8;
 const recent = new Map<string, Recent>();
 
