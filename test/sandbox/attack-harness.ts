@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { IS_EXHAUSTIVE } from "../amount.ts";
-import { compileCacheOf, OTHER_USER } from "../compile-cache.ts";
+import { compileCacheOf, OTHER_USER, quickStart } from "../quick-start.ts";
 import { publicNode } from "../public-root.ts";
 import { endSharedAgents, requestFromShared, startAttackAgent } from "./attack-agent.ts";
 import type { Ended, Step } from "./attack-process.ts";
@@ -96,9 +96,14 @@ export function createAttackPlace(
       own();
       const publicRoot = inject("publicRoot");
       const program = agentFile?.(root) ?? join(publicRoot, "test/sandbox/attack-process.ts");
+      const userOfCache = isOther ? "other" : "own";
       const start = {
         argv: [...startedBy, node ?? publicNode(publicRoot), "--no-warnings", program],
-        env: { ...env, HOME: "/nonexistent", ...compileCacheOf(isOther ? "other" : "own") },
+        env: {
+          ...env,
+          HOME: "/nonexistent",
+          ...(agentFile === undefined ? quickStart(userOfCache, publicRoot) : compileCacheOf(userOfCache)),
+        },
         cwd: "/",
         ...identity,
       };

@@ -2,7 +2,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Isolation, processIsolation } from "../../src/sandbox/tiers/isolation.ts";
+import { bwrap } from "../../src/sandbox/tiers/bwrap.ts";
+import { createIsolation, type Isolation, processIsolation } from "../../src/sandbox/tiers/isolation.ts";
+import { landlock } from "../../src/sandbox/tiers/landlock.ts";
+import { unshare } from "../../src/sandbox/tiers/unshare.ts";
 import { runCommand } from "../../src/sandbox/process/run-command.ts";
 import { createPlace, requireBubblewrap, script, type Place } from "./process-harness.ts";
 import { isRoot } from "./tier-agent.ts";
@@ -56,10 +59,37 @@ test.each([
   ["project", ".env", 0o644],
   ["project", "bin/.env", 0o644],
   ["project", "lib/secrets/token", 0o600],
+  ["project", "lib/1/2/3/4/5/token", 0o600],
+  ["project", "share/1/2/3/4/5/.env", 0o644],
   ["project", "config/master.key", 0o644],
 ] as const)("in a home, %s/%s stays hidden when its programs are on PATH", async (folder, key, mode) => {
   await expectProgramAndNoKey(join(place.out, "home", folder), key, mode);
 });
+
+test.each(["bwrap", "unshare", "landlock"] as const)(
+  "in a home, a closed folder of keys deep in a toolchain stays hidden in %s",
+  async (name) => {
+    const folder = join(place.out, "home/tool");
+    const files = [keep(join(folder, "lib/a/b/c/auth/token")), keep(join(folder, "lib/a/b/c/note"))];
+    chmodSync(dirname(files[0] ?? ""), 0o700);
+    program(join(folder, "bin", "its-program"));
+    process.env["PATH"] = `${join(folder, "bin")}:${path}`;
+    const tier = { bwrap, unshare, landlock }[name];
+    const on = createIsolation({ path: () => process.env["PATH"], warn: () => {}, tiers: [tier] });
+    const { output } = await runCommand({
+      cmd: "sh",
+      args: ["-c", `its-program; cat ${files.join(" ")} 2>&1; true`],
+      rootDir: place.root,
+      env: { HOME: dirname(folder) },
+      allowNetwork: false,
+      maxOutputBytes: 10_000,
+      timeoutMs: 10_000,
+      isolation: "auto",
+      on,
+    });
+    expect(output.match(/it runs|KEY/g)).toEqual(["it runs", "KEY"]);
+  },
+);
 
 test.runIf(isRoot)("in /opt, settings of an application stay hidden, on PATH or not", async () => {
   const folder = mkdtempSync("/opt/toolwright-test-");

@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { compileCacheOf, OTHER_USER } from "../compile-cache.ts";
+import { OTHER_USER, quickStart } from "../quick-start.ts";
 import { publicNode } from "../public-root.ts";
 import { denyNamespaces } from "./deny-namespaces.ts";
 import type { Place } from "./process-harness.ts";
@@ -70,7 +70,7 @@ export async function runAgent({ place, situation, scripts, env, onStart }: Agen
       PATH: path,
       HOME: "/nonexistent",
       LANG: "C.UTF-8",
-      ...compileCacheOf(situation.user ?? "own"),
+      ...quickStart(situation.user ?? "own", inject("publicRoot")),
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OTHER_USER } from "../compile-cache.ts";
+import { OTHER_USER } from "../quick-start.ts";
 import { createPlace, openListeners, shell, type Listeners, type Place } from "./process-harness.ts";
 import { isRoot, runAgent, type Situation, type Told } from "./tier-agent.ts";
 import { ATTACKS, LIMITS } from "./tier-attack-cases.ts";
@@ -30,6 +30,7 @@ const WORK: readonly [string, string, string][] = [
   ["use a folder for temporary files", `f=$(mktemp) && echo t > $f && cat $f`, "t\n"],
   ["open its own streams again", `echo o > /dev/stdout; echo e > /dev/stderr`, "o\ne\n"],
   ["run a program of the root", `./src/run.sh`, "ran\n"],
+  ["go on when an orphan of it ends", `(sleep 0.1 &); sleep 0.5; echo works`, "works\n"],
   ["ask git", `git -c safe.directory='*' status --porcelain -uno >/dev/null && echo asked`, "asked\n"],
 ];
 

@@ -1,9 +1,14 @@
 /** Snapshots of a root in which an agent has written everything it can: as this user, and as an ordinary one. */
 import { execFile } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { IS_EXHAUSTIVE } from "../amount.ts";
 import { publicNode } from "../public-root.ts";
+import { denyNamespaces } from "../sandbox/deny-namespaces.ts";
+import { pathWithout } from "../sandbox/tier-agent.ts";
 
 const USERS: readonly (readonly [user: string, prefix: readonly string[]])[] =
   process.getuid?.() === 0
@@ -13,16 +18,51 @@ const USERS: readonly (readonly [user: string, prefix: readonly string[]])[] =
       ]
     : [["an ordinary user", []]];
 
+type Found = Readonly<Record<string, { found: unknown; secret: string }>>;
+
+async function attack(
+  prefix: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Found> {
+  const root = inject("publicRoot");
+  const program = join(root, "test/snapshot/programs/attacks.ts");
+  const argv = [...prefix, publicNode(root), "--experimental-strip-types", "--no-warnings", program];
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", LANG: "C.UTF-8", ...more };
+  const { stdout } = await promisify(execFile)(argv[0] ?? "", argv.slice(1), { env, cwd: "/tmp" });
+  return JSON.parse(stdout) as Found;
+}
+
+// Every night: the first tier shows how snapshots use a sandbox, and the tests of the tiers that each one holds.
+describe.runIf(process.platform === "linux" && IS_EXHAUSTIVE).each(USERS)(
+  "in other tiers, by %s",
+  (_user, prefix) => {
+    let base = "";
+    beforeAll(() => {
+      base = mkdtempSync(join(tmpdir(), "toolwright-programs-"));
+      chmodSync(base, 0o755);
+      return () => rmSync(base, { recursive: true, force: true });
+    });
+    const expectNothing = (found: Found): void => {
+      expect([...new Set(Object.values(found).map(({ secret }) => secret))]).toEqual(["OUTSIDE-SECRET\n"]);
+      expect(JSON.stringify(found)).not.toMatch(/"leaked":true|"isSame":false|"made":(?:true|\[")/);
+    };
+
+    it("changes and stores nothing outside in namespaces made by Perl", { timeout: 300_000 }, async () => {
+      expectNothing(await attack(prefix, { PATH: pathWithout({ base }, ["bwrap"]) }));
+    });
+
+    it("changes and stores nothing outside under Landlock", { timeout: 300_000 }, async () => {
+      const words = denyNamespaces(join(base, "filter"));
+      expectNothing(await attack([...prefix, ...words], { SNAPSHOT_ISOLATION: "auto" }));
+    });
+  },
+);
+
 describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_user, prefix) => {
-  let found: Readonly<Record<string, { found: unknown; secret: string }>>;
+  let found: Found;
 
   beforeAll(async () => {
-    const root = inject("publicRoot");
-    const program = join(root, "test/snapshot/programs/attacks.ts");
-    const argv = [...prefix, publicNode(root), "--experimental-strip-types", "--no-warnings", program];
-    const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/nonexistent", LANG: "C.UTF-8" };
-    const { stdout } = await promisify(execFile)(argv[0] ?? "", argv.slice(1), { env, cwd: "/tmp" });
-    found = JSON.parse(stdout) as typeof found;
+    found = await attack(prefix);
   }, 300_000);
 
   const after = (name: string): unknown => found[name]?.found;

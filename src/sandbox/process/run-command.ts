@@ -18,6 +18,7 @@ import { refuseMissingProgram, toCommandResult, toStartError } from "./command-o
 import { CALL_MARK } from "./kill-descendants.ts";
 import { judgeNetworkUse } from "./network-rule.ts";
 import { toRealPaths } from "./real-paths.ts";
+import { prepareView } from "../view/command-view.ts";
 import { resolveInside } from "./resolve-inside.ts";
 import { runProcess, type ProcessRequest, type ProcessResult } from "./run-process.ts";
 
@@ -88,6 +89,7 @@ export async function runConfined(
       readOnly: toRealPaths(request.readOnly ?? [], place.roots),
     };
     if (detected.showsHost) refuseMissingProgram(plain);
+    if (detected.description.enforces.filesystem) await prepareView(plain);
     const process = { ...request, merge, limited: tier !== "none" };
     const result =
       tier === "none"

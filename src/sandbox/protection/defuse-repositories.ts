@@ -23,19 +23,44 @@ import { basename, dirname, join, resolve } from "node:path";
 import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
 import { usePlainFile } from "../read-plain-file.ts";
-import { O_PATH, openFolderBelow } from "./protection-plan.ts";
+import { O_PATH, openFolderBelow, readLinkOf } from "./protection-plan.ts";
 import { isBelow } from "./rules/rule.ts";
 
 /**
  * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
  */
-export function defuseRepository(root: string, gitDir: string, mode: "look" | "change"): string[] {
+export function defuseRepository(
+  root: string,
+  gitDir: string,
+  mode: "look" | "change",
+  { isMoved = false }: { readonly isMoved?: boolean } = {},
+): string[] {
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
   try {
+    if (!isMoved && isOfOtherUser(`/proc/self/fd/${folder}`)) return [];
     return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir });
   } finally {
     closeSync(folder);
+  }
+}
+
+/**
+ * Whether another user made the folder and everything in it that git obeys. A command has no capabilities: it cannot
+ * write to such a folder, nor give its own files to another user.
+ */
+function isOfOtherUser(base: string): boolean {
+  const uid = process.getuid?.();
+  const isOther = (path: string): boolean => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat === undefined || (stat.uid !== uid && (stat.mode & 0o022) === 0);
+  };
+  try {
+    const hooks = lstatSync(`${base}/hooks`, { throwIfNoEntry: false })?.isDirectory() === true;
+    const names = hooks ? readdirSync(`${base}/hooks`).map((name) => `hooks/${name}`) : [];
+    return ["", "config", "config.worktree", "hooks", ...names].every((name) => isOther(`${base}/${name}`));
+  } catch {
+    return false; // It cannot be listed.
   }
 }
 
@@ -121,18 +146,25 @@ function defuseConfig(
     ...(content.why === undefined ? [] : [`${name} (${content.why})`]),
   ];
   if (names.length === 0 || mode === "look") return names;
-  const notes = taken.map((entry) => `# ${JSON.stringify(entry)}\n`);
-  const note = `# Toolwright turned off these settings, which appeared while a command ran and git would obey:\n${notes.join("")}`;
   const kept = formatGitConfig(entries.filter((entry) => isHarmless(entry, place)));
-  replacePlain(base, name, taken.length === 0 ? kept : kept + note);
+  replacePlain(base, name, taken.length === 0 ? kept : kept + noteOn(taken, content.text));
   return names;
+}
+
+/** The original file follows the note: it may be the user's. */
+function noteOn(taken: readonly ConfigEntry[], original: string): string {
+  const names = taken.map(({ name }) => JSON.stringify(name)).join(", ");
+  const lines = original.split("\n").map((line) => `#| ${line}\n`);
+  return `# Toolwright turned off settings that git would obey, because this file appeared or changed while a command ran:
+# ${names}. To restore it: sed -n 's/^#| //p'\n${lines.join("")}`;
 }
 
 function defuseHooks(base: string, mode: "look" | "change"): string[] {
   const stat = lstatSync(`${base}/hooks`, { throwIfNoEntry: false });
   if (stat?.isSymbolicLink() === true) {
+    const target = linkTarget(`${base}/hooks`);
     if (mode === "change") unlinkQuietly(`${base}/hooks`);
-    return ["hooks (a link)"];
+    return [`hooks (a link to ${target})`];
   }
   let hooks: number;
   try {
@@ -157,8 +189,9 @@ function defuseHook(folder: string, name: string, mode: "look" | "change"): stri
   // Git does not run its own samples under these names.
   if (stat === undefined || (stat.isFile() && name.endsWith(".sample"))) return [];
   if (stat.isSymbolicLink()) {
+    const target = linkTarget(path);
     if (mode === "change") unlinkQuietly(path);
-    return [`hooks/${name}`];
+    return [`hooks/${name} (a link to ${target})`];
   }
   if (!stat.isFile()) return [];
   // Through another name the file could be changed, and become a program, at any time.
@@ -167,6 +200,11 @@ function defuseHook(folder: string, name: string, mode: "look" | "change"): stri
   if (mode === "change" && isShared) replacePlain(folder, name, readPlain(path)?.text ?? "");
   else if (mode === "change") withPlain(path, (own) => chmodSync(own, stat.mode & 0o666));
   return [`hooks/${name}`];
+}
+
+/** The link is deleted, so the error says where it led. */
+function linkTarget(path: string): string {
+  return JSON.stringify(readLinkOf(path) ?? "");
 }
 
 const MAX_CONFIG_BYTES = 4_194_304;

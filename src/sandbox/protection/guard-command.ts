@@ -8,8 +8,17 @@ import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
 import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import { linksOutOf } from "./git-links.ts";
 import { defuseObscure, findObscure } from "./obscure-repositories.ts";
-import { identityAt, isSame, openFolderBelow, readLinkOf, type ProtectionPlan } from "./protection-plan.ts";
+import {
+  identityAt,
+  isSame,
+  openFolderBelow,
+  readLinkOf,
+  type Identity,
+  type ProtectionPlan,
+} from "./protection-plan.ts";
+import { isInside } from "../is-inside.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
@@ -28,14 +37,17 @@ export function guardCommand(
 ): CommandGuard {
   const root = plan.root.path;
   const before = {
+    folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
     repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set(plan.finds.closed),
     lost: new Set(plan.finds.lost),
+    links: new Set(plan.finds.gitFolders.flatMap((folder) => linksOutOf(root, folder))),
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
+  const watched = new Set(plan.protections.flatMap((each) => (each.watched ? [each.path] : [])));
   /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
   const violations = new Map<string, Violation>();
   let watching: Watching | undefined;
@@ -53,29 +65,43 @@ export function guardCommand(
     }
   };
   /** Opening one folder may reveal another. */
-  const openClosed = (): void => {
-    for (let round = 0; round < MAX_DEPTH; round += 1) {
-      const closed = scanRoot(root).closed.filter((path) => !before.closed.has(path));
-      if (closed.length === 0) return;
+  const scanOpened = (): RootFinds => {
+    for (let round = 0; ; round += 1) {
+      const finds = scanRoot(root);
+      const closed = finds.closed.filter((path) => !before.closed.has(path));
+      if (closed.length === 0 || round === MAX_DEPTH) return finds;
       for (const path of closed) {
         violations.set(path, { kind: "closed", path });
         openFolderToOwner(root, path);
       }
     }
   };
+  /** Inside a folder that was read-only or hidden for the command all the time: only the host can have made it. */
+  const isOutOfReach = (path: string): boolean =>
+    plan.protections.some(
+      (each) => each.kind !== "pin" && isInside(path, each.path) && !violations.has(each.path),
+    );
   const lookForNew = (mode: "look" | "change"): void => {
-    if (mode === "change") openClosed();
-    const finds = scanRoot(root);
+    // A large root takes long to scan, so once is enough if nothing was closed.
+    const finds = mode === "change" ? scanOpened() : scanRoot(root);
     for (const path of finds.closed)
       if (!before.closed.has(path)) violations.set(path, { kind: "closed", path });
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
     for (const path of finds.gitFolders) {
-      const isNew = !before.repositories.has(path);
-      const taken = isNew ? defuseRepository(root, path, mode) : [];
+      const isNew = !before.repositories.has(path) && !isOutOfReach(path);
+      // A folder that was there before may have been moved: its content proves nothing.
+      const taken = isNew
+        ? defuseRepository(root, path, mode, { isMoved: before.folders.has(idOf(identityAt(path))) })
+        : [];
       if (taken.length > 0) violations.set(path, { kind: "repository", path, taken });
       if (!isNew && !before.withCommon.has(path) && commonFolderOf(path) !== undefined) {
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
         if (mode === "change") removePointer(root, join(path, "commondir"));
+      }
+      for (const link of linksOutOf(root, path)) {
+        if (before.links.has(link)) continue;
+        violations.set(link, { kind: "link", path: link, taken: [readLinkOf(link) ?? ""] });
+        if (mode === "change") removePointer(root, link, "only a link");
       }
       // Not while the command runs: its own rebase may use such lines.
       if (mode === "change") {
@@ -95,9 +121,17 @@ export function guardCommand(
         violations.set(each.key, { kind: "repository", path: join(root, each.shown), taken });
     }
   };
+  /** The command may have written to new settings before it was stopped. They may be the user's, so they stay. */
+  const withSettings = (violation: Violation): Violation => {
+    const { kind, path } = violation;
+    if (kind !== "replaced" || !/^config(?:\.worktree)?$/.test(basename(path))) return violation;
+    return { ...violation, taken: defuseRepository(root, dirname(path), "look") };
+  };
   return {
     start(stop) {
-      watching = watchFolders(plan, (isWide) => {
+      watching = watchFolders(plan, (isWide, renamed) => {
+        // A path that was moved away and back has lost its mount all the same.
+        for (const path of renamed) if (watched.has(path)) violations.set(path, { kind: "replaced", path });
         lookAtKnown();
         if (isWide) lookForNew("look");
         if (violations.size === 0) return;
@@ -117,7 +151,7 @@ export function guardCommand(
         // Otherwise a later command could change, through the other name, a file that the user has accepted.
         separateFile(root, path);
       }
-      throw toError([...violations.values()], root, tier);
+      throw toError([...violations.values()].map(withSettings), root, tier);
     },
   };
 }
@@ -133,8 +167,10 @@ function fileBehind(path: string): string | undefined {
   }
 }
 
+const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
+
 interface Violation {
-  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "operation";
+  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "operation" | "link";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -148,26 +184,34 @@ const GRACE_MS = 25;
 const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;
+/** Of a build that makes more files within milliseconds, only the first names are compared with protected paths. */
+const MAX_RENAMED = 10_000;
 const MAX_DEPTH = 64;
 
 /** Calls `look` shortly after a change next to a protected path, and periodically for the whole root. */
-function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Watching {
+function watchFolders(
+  plan: ProtectionPlan,
+  look: (isWide: boolean, renamed: readonly string[]) => void,
+): Watching {
   const watchers: FSWatcher[] = [];
+  const renamed = new Set<string>();
   let isOver = false;
   let isAsked = false;
-  const onEvent = (): void => {
+  const onEvent = (path: string | undefined): void => {
+    if (path !== undefined && renamed.size < MAX_RENAMED) renamed.add(path);
     if (isAsked || isOver) return;
     isAsked = true;
     // A build causes thousands of events: check once for all that arrive together.
     setTimeout(() => {
       isAsked = false;
-      if (!isOver) look(false);
+      if (!isOver) look(false, [...renamed]);
+      renamed.clear();
     }, TOGETHER_MS).unref();
   };
   const tick = (): void => {
     if (isOver) return;
     const began = performance.now();
-    look(true);
+    look(true, []);
     // A large root takes longer to scan: spend at most a twentieth of the time on it.
     if (!isOver) timer = setTimeout(tick, Math.max(TICK_MS, (performance.now() - began) * 20));
   };
@@ -188,9 +232,12 @@ function watchFolders(plan: ProtectionPlan, look: (isWide: boolean) => void): Wa
   };
 }
 
-function watchFolder(folder: string, onEvent: () => void): FSWatcher | undefined {
+/** Calls `onEvent` with the path that got or lost its name, if that is what happened. */
+function watchFolder(folder: string, onEvent: (path: string | undefined) => void): FSWatcher | undefined {
   try {
-    const watcher = watch(folder, { persistent: false }, onEvent);
+    const watcher = watch(folder, { persistent: false }, (kind, name) =>
+      onEvent(kind === "rename" && name !== null ? join(folder, name) : undefined),
+    );
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
@@ -206,12 +253,15 @@ function openFolderToOwner(root: string, path: string): void {
 }
 
 /** Removes a pointer such as `commondir`: git never creates one in a repository that has objects of its own. */
-function removePointer(root: string, path: string): void {
+function removePointer(root: string, path: string, what: "anything" | "only a link" = "anything"): void {
   const folder = openFolderBelow(root, dirname(path));
   if (folder === undefined) return;
   try {
+    const name = `/proc/self/fd/${folder}/${basename(path)}`;
+    // The folder may have been exchanged with another since it was listed.
+    if (what === "only a link" && readLinkOf(name) === undefined) return;
     openToOwner(`/proc/self/fd/${folder}`);
-    unlinkSync(`/proc/self/fd/${folder}/${basename(path)}`);
+    unlinkSync(name);
   } catch {
     // Already gone.
   } finally {
@@ -233,11 +283,15 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
   const shown = JSON.stringify(path);
   switch (kind) {
     case "replaced":
-      return `The protected path ${shown} was replaced while the command ran, which ended its protection, so the command was stopped.`;
+      return `The protected path ${shown} was replaced while the command ran, which ended its protection, so the command was stopped.${
+        taken.length === 0 ? "" : ` Check what git would run from there: ${taken.join(", ")}.`
+      }`;
     case "appeared":
       return `${shown} appeared while a command ran, and no command may make it. It was left in place; Toolwright does not use it until a person accepts it.`;
     case "redirected":
       return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
+    case "link":
+      return `The command made the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root. It was removed.`;
     case "closed":
       return `The command took away the right to list the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
     case "operation":

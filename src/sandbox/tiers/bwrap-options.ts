@@ -16,6 +16,7 @@ export interface BwrapRequest {
   readonly readOnly: readonly string[];
   readonly plan: ProtectionPlan;
   readonly hiddenFiles: readonly string[];
+  readonly hiddenFolders: readonly string[];
   readonly features: BwrapFeatures;
   /** The descriptor that bubblewrap reads the filter from, and the one that it writes its status to. */
   readonly seccompDescriptor: number;
@@ -47,6 +48,7 @@ export function bwrapOptions(request: BwrapRequest): string[] {
     ...bind(request, request.plan.root, request.rootReadOnly),
     ...request.plan.protections.flatMap((protection) => mountsOf(protection, request)),
     ...request.hiddenFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...request.hiddenFolders.flatMap((path) => emptyFolder(path, request.features)),
     "--remount-ro",
     "/",
     "--chdir",

@@ -57,8 +57,12 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
 
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-function systemSteps({ system, readOnly, masked }: CommandView, { allowNetwork }: PlanRequest): Step[] {
-  const closed = [...system.maskedFiles, ...system.maskedFolders, ...masked];
+function systemSteps(view: CommandView, { allowNetwork }: PlanRequest): Step[] {
+  const { system, readOnly } = view;
+  const closed = [system, view].flatMap(({ maskedFiles, maskedFolders }) => [
+    ...maskedFiles,
+    ...maskedFolders,
+  ]);
   const exceptions = closed.map((path) => ({ path, access: "" }) as const);
   const resolver = allowNetwork && system.resolver !== undefined ? [system.resolver] : [];
   return [

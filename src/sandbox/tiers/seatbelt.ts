@@ -37,7 +37,12 @@ function planSeatbelt({ sandboxExec }: Programs, request: PlanRequest): Launch {
     home,
     allowNetwork,
     readOnly: [...toolchains.shown, ...outside],
-    protections: request.plan.protections,
+    protections: [
+      ...[...toolchains.maskedFiles, ...toolchains.maskedFolders].map(
+        (path) => ({ kind: "hideFile", path }) as const,
+      ),
+      ...request.plan.protections,
+    ],
   });
   return {
     ...LAUNCH,

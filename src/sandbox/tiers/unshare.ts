@@ -58,7 +58,7 @@ function stepsFor(view: CommandView, request: PlanRequest): Step[] {
     ...(allowNetwork ? [] : [["loopback"] satisfies Step]),
     ["root", root, rootReadOnly ? "ro" : "rw"],
     ...request.plan.protections.flatMap((protection) => guardSteps(protection, request)),
-    ...view.masked.map((path): Step => ["mask", path]),
+    ...[...view.maskedFiles, ...view.maskedFolders].map((path): Step => ["mask", path]),
   ];
 }
 

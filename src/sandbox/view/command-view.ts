@@ -7,7 +7,7 @@ import { isAbsolute } from "node:path";
 import { findHostSockets } from "./host-sockets.ts";
 import { hostView, type HostView } from "./host-view.ts";
 import { isInside } from "../is-inside.ts";
-import { findToolchains } from "./toolchains.ts";
+import { findToolchains, searchToolchains, type ToolchainRequest } from "./toolchains.ts";
 
 export interface CommandView {
   readonly system: HostView;
@@ -15,7 +15,9 @@ export interface CommandView {
   /** Outside the root, visible read-only: toolchains and paths that the caller names. */
   readonly readOnly: readonly string[];
   /** Files outside the root, and sockets anywhere, that must stay out of reach. */
-  readonly masked: readonly string[];
+  readonly maskedFiles: readonly string[];
+  /** Folders outside the root that appear empty. */
+  readonly maskedFolders: readonly string[];
 }
 
 export interface CommandViewRequest {
@@ -27,16 +29,10 @@ export interface CommandViewRequest {
 }
 
 export function viewFor(request: CommandViewRequest): CommandView {
-  const { root, env } = request;
+  const { root } = request;
   const system = hostView.read();
-  const home = env["HOME"] !== undefined && isAbsolute(env["HOME"]) ? env["HOME"] : "/nonexistent";
-  const toolchains = findToolchains({
-    path: env["PATH"] ?? "",
-    command: request.cmd,
-    home,
-    root,
-    visible: [...system.folders, ...system.links.map(({ path }) => path)],
-  });
+  const home = homeOf(request);
+  const toolchains = findToolchains(toolchainRequest(request, system));
   const outside = request.readOnly.filter((path) => isAbsolute(path) && !isInside(path, root));
   const shown = [...system.folders, ...toolchains.shown, ...outside, root];
   const hiddenOutside = request.hidden.filter((path) => {
@@ -48,6 +44,30 @@ export function viewFor(request: CommandViewRequest): CommandView {
     readOnly: [...toolchains.shown, ...outside],
     // A network namespace does not cover sockets on paths, and access to the host's network is no reason to expose
     // them.
-    masked: [...toolchains.masked, ...findHostSockets(shown, root), ...hiddenOutside.filter(existsSync)],
+    maskedFiles: [
+      ...toolchains.maskedFiles,
+      ...findHostSockets(shown, root),
+      ...hiddenOutside.filter(existsSync),
+    ],
+    maskedFolders: toolchains.maskedFolders,
   };
+}
+
+/** Call it before `viewFor`: a large toolchain takes seconds to search, once per process. */
+export function prepareView(request: CommandViewRequest): Promise<void> {
+  return searchToolchains(toolchainRequest(request, hostView.read()));
+}
+
+function toolchainRequest(request: CommandViewRequest, system: HostView): ToolchainRequest {
+  return {
+    path: request.env["PATH"] ?? "",
+    command: request.cmd,
+    home: homeOf(request),
+    root: request.root,
+    visible: [...system.folders, ...system.links.map(({ path }) => path)],
+  };
+}
+
+function homeOf({ env }: CommandViewRequest): string {
+  return env["HOME"] !== undefined && isAbsolute(env["HOME"]) ? env["HOME"] : "/nonexistent";
 }

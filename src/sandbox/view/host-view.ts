@@ -30,7 +30,7 @@ export function createHostView(now: () => number = () => performance.now()): { r
   return {
     read() {
       fixed ??= readFixedPart();
-      const found = PRIVATE_PLACES.map((folder) => etc.find(folder, DEPTH_OF_ETC));
+      const found = PRIVATE_PLACES.map((folder) => etc.find(folder));
       return {
         ...fixed,
         maskedFiles: found.flatMap(({ files }) => files),
@@ -86,7 +86,7 @@ const PROC_MASKED = ["/proc/sched_debug"];
 
 /** The system folders that contain the settings of services. */
 const PRIVATE_PLACES = ["/etc", "/usr/local/etc"];
-const DEPTH_OF_ETC = 4;
+const DEPTH_OF_PROC = 4;
 
 function resolverOutside(folders: readonly string[]): string | undefined {
   try {
@@ -121,7 +121,7 @@ function hasWritable(path: string, depth: number): boolean {
   if (stat === undefined || stat.isSymbolicLink()) return false;
   if (!stat.isDirectory()) return (stat.mode & 0o222) !== 0;
   return (
-    depth < DEPTH_OF_ETC && listFolder(path).some((entry) => hasWritable(join(path, entry.name), depth + 1))
+    depth < DEPTH_OF_PROC && listFolder(path).some((entry) => hasWritable(join(path, entry.name), depth + 1))
   );
 }
 

@@ -1,13 +1,19 @@
 /**
- * Finds the private files in a folder: keys, password hashes, settings of a service. The search runs before every
- * command, because keys are created while an agent runs. A folder that has not changed is not listed again.
+ * Finds the private files below a folder, at any depth except in libraries: keys, password hashes, settings of a
+ * service. The search runs before every command, because keys are created while an agent runs. A folder that has not
+ * changed is not listed again. A large folder is searched completely before its first use, and again in the background
+ * after that.
  */
 import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
-import { join } from "node:path";
 
 export interface PrivateFiles {
-  /** Files and folders that this user can read and others cannot. Does not list the content of such folders. */
-  find(folder: string, depth: number): FoundPrivate;
+  /**
+   * Files and folders that this user can read and others cannot. Does not list the content of such folders. In a large
+   * folder the deeper levels are those of the last complete search.
+   */
+  find(folder: string): FoundPrivate;
+  /** Resolves as soon as the folder has been searched completely once. */
+  complete(folder: string): Promise<void>;
 }
 
 export interface FoundPrivate {
@@ -22,8 +28,15 @@ export interface PrivateFilesOptions {
   readonly wallClock?: () => number;
   /** Names that are private regardless of their mode. */
   readonly secretNames?: RegExp;
-  /** Keeps programs visible: a user whose files are all private has private programs too. */
-  readonly keepPrograms?: boolean;
+  /**
+   * Keeps programs visible, and closed folders that contain them: a user whose files are all private has private
+   * programs too. A folder with one of these names in it contains programs.
+   */
+  readonly programFolders?: ReadonlySet<string>;
+  /** Paths of folders that are treated like private ones. */
+  readonly unneeded?: RegExp;
+  /** Paths of folders that package managers fill, with too many files to look at each: only their own entries are. */
+  readonly libraries?: RegExp;
   /** For large folders: how long to reuse the result for a folder that has not changed itself. */
   readonly trustMs?: number;
 }
@@ -33,17 +46,20 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
   const wallClock = options.wallClock ?? Date.now;
 
   const look = (folder: string, stat: Stats): Listing => {
+    const entries = listFolder(folder);
     const listing: Listing = {
       ...identityOf(stat),
       lookedAt: options.now(),
+      size: entries.length,
       files: [],
       folders: [],
       open: [],
       empty: [],
     };
-    for (const entry of listFolder(folder)) {
+    for (const entry of entries) {
       if (!entry.isFile() && !entry.isDirectory()) continue;
-      const path = join(folder, entry.name);
+      // Not `join`, which takes longer than the rest of the loop.
+      const path = `${folder}/${entry.name}`;
       const isFolder = entry.isDirectory();
       if (!isPrivate(path, entry.name, isFolder, options)) {
         if (isFolder) listing.open.push(path);
@@ -51,41 +67,117 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
       else (isFolder ? listing.folders : listing.files).push(path);
     }
     // A change within the same clock tick leaves no trace, so a folder that has just changed is listed again.
+    if (known.size >= MOST_KNOWN) known.clear();
     if (wallClock() - stat.ctimeMs > TICK_MS) known.set(folder, listing);
     else known.delete(folder);
     return listing;
   };
 
-  const collect = (folder: string, depth: number, into: { files: string[]; folders: string[] }): void => {
-    const stat = lstatSync(folder, { throwIfNoEntry: false });
-    if (stat?.isDirectory() !== true) return;
-    const old = known.get(folder);
-    const isFresh = old !== undefined && isSame(old, stat) && options.now() - old.lookedAt < LONGEST_TRUST_MS;
-    const listing = isFresh ? old : look(folder, stat);
-    into.files.push(...listing.files);
-    into.folders.push(...listing.folders);
-    // An entry that was empty may have been filled without a trace in its folder.
-    for (const { path, isFolder } of listing.empty)
-      if (!isEmpty(path, isFolder)) (isFolder ? into.folders : into.files).push(path);
-    if (depth > 0) for (const each of listing.open) collect(each, depth - 1, into);
+  /** Level by level, so that an unfinished search knows the upper levels. Yields the cost of each step. */
+  function* search(top: string, relookMs: number, into: Mutable): Generator<number> {
+    for (let level = [top], next: string[] = []; level.length > 0; [level, next] = [next, []]) {
+      for (const folder of level) {
+        const stat = statOf(folder);
+        if (stat?.isDirectory() !== true) continue;
+        const old = known.get(folder);
+        const isFresh = old !== undefined && isSame(old, stat) && options.now() - old.lookedAt < relookMs;
+        const listing = isFresh ? old : look(folder, stat);
+        into.files.push(...listing.files);
+        into.folders.push(...listing.folders);
+        // An entry that was empty may have been filled without a trace in its folder.
+        for (const { path, isFolder } of listing.empty)
+          if (!isEmpty(path, isFolder)) (isFolder ? into.folders : into.files).push(path);
+        if (options.libraries?.test(folder) !== true) next.push(...listing.open);
+        yield isFresh ? 1 : 1 + listing.size;
+      }
+    }
+  }
+
+  const searches = new Map<string, Search>();
+
+  const begin = (folder: string, changedAt: number, last: Search | undefined): Search => {
+    const found: Mutable = { files: [], folders: [] };
+    const relookMs = Math.max(LONGEST_TRUST_MS, (last?.longestMs ?? 0) * SHARE);
+    return {
+      // A change within the same clock tick leaves no trace, so that a folder that has just changed is searched again.
+      changedAt: wallClock() - changedAt > TICK_MS ? changedAt : Number.NaN,
+      at: options.now(),
+      steps: search(folder, relookMs, found),
+      found,
+      complete: last?.complete,
+      busyMs: 0,
+      longestMs: last?.longestMs ?? 0,
+    };
+  };
+  /** Whether the search has ended. */
+  const advance = (current: Search, cost: number, limitMs: number): boolean => {
+    const began = performance.now();
+    let spent = 0;
+    let isOver = false;
+    while (!isOver && spent < cost && performance.now() - began < limitMs) {
+      const step = current.steps.next();
+      isOver = step.done === true;
+      if (step.done !== true) spent += step.value;
+    }
+    current.busyMs += performance.now() - began;
+    current.longestMs = Math.max(current.longestMs, current.busyMs);
+    if (isOver) current.complete = current.found;
+    return isOver;
+  };
+  const continueLater = (current: Search): void => {
+    inRealTime(() => {
+      if (current.complete !== current.found && !advance(current, Infinity, SLICE_MS)) continueLater(current);
+    }, SLICE_MS * SHARE).unref();
   };
 
-  const results = new Map<
-    string,
-    { readonly changedAt: number; readonly at: number; readonly found: FoundPrivate }
-  >();
+  const currentSearch = (folder: string): Search => {
+    const changedAt = statOf(folder)?.ctimeMs ?? 0;
+    const last = searches.get(folder);
+    const isRunning = last !== undefined && last.complete !== last.found;
+    const trustMs =
+      options.trustMs === undefined ? 0 : Math.max(options.trustMs, (last?.busyMs ?? 0) * SHARE);
+    if (last?.changedAt === changedAt && (isRunning || options.now() - last.at < trustMs)) return last;
+    const current = begin(folder, changedAt, last);
+    if (!advance(current, COST_AT_ONCE, Infinity)) continueLater(current);
+    if (searches.size >= MOST_KNOWN) searches.clear();
+    searches.set(folder, current);
+    return current;
+  };
 
   return {
-    find(folder, depth) {
-      const changedAt = lstatSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-      const old = results.get(folder);
-      if (old?.changedAt === changedAt && options.now() - old.at < (options.trustMs ?? 0)) return old.found;
-      const found = { files: [], folders: [] };
-      collect(folder, depth, found);
-      if (wallClock() - changedAt > TICK_MS) results.set(folder, { changedAt, at: options.now(), found });
-      return found;
+    find(folder) {
+      const { found, complete = found } = currentSearch(folder);
+      if (complete === found) return found;
+      return {
+        files: present(found.files, complete.files),
+        folders: present(found.folders, complete.folders),
+      };
+    },
+    async complete(folder) {
+      for (;;) {
+        const current = currentSearch(folder);
+        if (current.complete !== undefined || advance(current, Infinity, SLICE_MS)) return;
+        await new Promise<void>((done) => void inNextTurn(done));
+      }
     },
   };
+}
+
+interface Mutable {
+  readonly files: string[];
+  readonly folders: string[];
+}
+
+interface Search {
+  readonly changedAt: number;
+  readonly at: number;
+  readonly steps: Iterator<number>;
+  readonly found: Mutable;
+  /** The result of the last search that ended: this one's own when it has ended. */
+  complete: Mutable | undefined;
+  busyMs: number;
+  /** How long a search took in which every folder was listed. */
+  longestMs: number;
 }
 
 interface Listing {
@@ -93,9 +185,10 @@ interface Listing {
   readonly device: number;
   readonly changedAt: number;
   readonly lookedAt: number;
+  readonly size: number;
   readonly files: string[];
   readonly folders: string[];
-  /** Folders that any user may list. */
+  /** Folders to search next. */
   readonly open: string[];
   /** Private and empty. They are not masked, because a mask costs time with every command. */
   readonly empty: { readonly path: string; readonly isFolder: boolean }[];
@@ -105,6 +198,22 @@ interface Listing {
 export const TICK_MS = 50;
 /** A changed file mode leaves no trace in its folder, so everything is checked again after this time. */
 const LONGEST_TRUST_MS = 2_000;
+/** A search gets at most one part in this many of the time. */
+const SHARE = 20;
+/** In entries that are looked at: some milliseconds. */
+const COST_AT_ONCE = 1_000;
+const SLICE_MS = 5;
+const MOST_KNOWN = 200_000;
+/** Saved at load time: files are searched in real time, even when a test uses fake timers. */
+const inRealTime = setTimeout;
+const inNextTurn = setImmediate;
+
+/** Adds what an earlier search found, if it still exists: a mask for a missing file stops the sandbox. */
+function present(found: readonly string[], earlier: readonly string[]): string[] {
+  const all = new Set(found);
+  for (const path of earlier) if (!all.has(path) && statOf(path) !== undefined) all.add(path);
+  return [...all];
+}
 
 const identityOf = (stat: Stats) => ({ inode: stat.ino, device: stat.dev, changedAt: stat.ctimeMs });
 
@@ -113,20 +222,35 @@ function isSame(old: Listing, stat: Stats): boolean {
 }
 
 function isPrivate(path: string, name: string, isFolder: boolean, options: PrivateFilesOptions): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = statOf(path);
   if (stat === undefined) return false;
-  const isSecretName = !isFolder && options.secretNames?.test(name) === true;
   const isForOthers = (stat.mode & (isFolder ? 0o005 : 0o004)) !== 0;
-  const isProgram = !isFolder && (stat.mode & 0o111) !== 0;
-  if (!isSecretName && (isForOthers || (options.keepPrograms === true && (isProgram || isFolder))))
+  const isNamedPrivate = isFolder ? options.unneeded?.test(path) : options.secretNames?.test(name);
+  if (isNamedPrivate !== true && (isForOthers || hasPrograms(path, stat, options.programFolders)))
     return false;
   return isReadable(path);
 }
 
+/** Whether it is a program, or a folder directly above programs. */
+function hasPrograms(path: string, stat: Stats, folders: ReadonlySet<string> | undefined): boolean {
+  if (folders === undefined) return false;
+  if (!stat.isDirectory()) return (stat.mode & 0o111) !== 0;
+  return listFolder(path).some((entry) => {
+    if (entry.isDirectory()) return folders.has(entry.name);
+    return entry.isFile() && ((statOf(`${path}/${entry.name}`)?.mode ?? 0) & 0o111) !== 0;
+  });
+}
+
 function isEmpty(path: string, isFolder: boolean): boolean {
-  return isFolder
-    ? listFolder(path).length === 0
-    : (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  return isFolder ? listFolder(path).length === 0 : (statOf(path)?.size ?? 0) === 0;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // In a folder that we may list but not enter, and the command neither.
+  }
 }
 
 function listFolder(folder: string) {

@@ -24,6 +24,13 @@ export const SHARED_PARENTS = new Set([
 /** Shown next to the program folder of every toolchain. */
 export const BESIDE_ITS_PROGRAMS = ["lib", "lib32", "lib64", "libexec", "include", "share"];
 
+/** Not shown: no program needs it, and it is often most of a toolchain, which is searched for private files. */
+export const DOCUMENTATION = /\/share\/(?:gtk-)?doc$/;
+
+/** Filled by package managers, with tens of thousands of files. Looking at each would take seconds before a command. */
+export const LIBRARIES =
+  /\/(?:node_modules|site-packages|dist-packages|gems|lib\/(?:python[\d.]+t?|pypy[\d.]+|ruby|rustlib|R|jvm|erlang)|pkg\/mod)$/;
+
 export interface ToolchainKind {
   /** A file or folder that identifies a toolchain of this kind. */
   readonly mark: string;

@@ -89,18 +89,53 @@ test("files that others may not read, and files named like secrets, are masked i
   keep("tool/lib/deep/credentials.json");
   keep("tool/lib/deep/data.json");
   chmodSync(join(home, "tool/bin/tool"), 0o700);
-  expect(namesOf(look("sh", "tool/bin").masked).toSorted()).toEqual([
+  keep("tool/lib/1/2/3/4/5/key", 0o600);
+  keep("tool/lib/1/2/3/4/5/server.key");
+  keep("tool/lib/node_modules/cloud/dist/credentials.d.ts");
+  keep("tool/lib/python3/site-packages/cloud/credentials.py");
+  expect(namesOf(look("sh", "tool/bin").maskedFiles).toSorted()).toEqual([
     "tool/bin/.env",
+    "tool/lib/1/2/3/4/5/key",
+    "tool/lib/1/2/3/4/5/server.key",
     "tool/lib/deep/credentials.json",
     "tool/lib/token",
   ]);
 });
 
+test("a folder that others may not enter is masked, unless programs are in it", () => {
+  program("tool/bin/tool");
+  keep("tool/lib/1/2/3/auth/token");
+  chmodSync(join(home, "tool/lib/1/2/3/auth"), 0o700);
+  program("tool/lib/versions/3.13/bin/python3");
+  keep("tool/lib/versions/3.13/lib/os.py");
+  chmodSync(join(home, "tool/lib/versions/3.13"), 0o700);
+  const { maskedFiles, maskedFolders } = look("sh", "tool/bin");
+  expect([namesOf(maskedFiles), namesOf(maskedFolders)]).toEqual([[], ["tool/lib/1/2/3/auth"]]);
+});
+
+test("documentation is not shown", () => {
+  program("tool/bin/tool");
+  keep("tool/share/doc/index.html");
+  keep("tool/share/zoneinfo/UTC");
+  const { shown, maskedFolders } = look("sh", "tool/bin");
+  expect([namesOf(shown), namesOf(maskedFolders)]).toEqual([["tool/bin", "tool/share"], ["tool/share/doc"]]);
+});
+
+test("too many private files are masked as whole folders, and a part of nothing else is not shown", () => {
+  program("tool/bin/tool");
+  keep("tool/lib/token", 0o600);
+  for (let index = 0; index < 150; index += 1) keep(`tool/lib/a/b/${index}`, 0o600);
+  for (let index = 0; index < 150; index += 1) keep(`tool/share/${index}`, 0o600);
+  const { shown, maskedFiles, maskedFolders } = look("sh", "tool/bin");
+  expect(namesOf(shown)).toEqual(["tool/bin", "tool/lib"]);
+  expect([namesOf(maskedFiles), namesOf(maskedFolders)]).toEqual([["tool/lib/token"], ["tool/lib/a/b"]]);
+});
+
 test("a secret that is made after the first look is masked at the next", () => {
   program("tool/bin/tool");
-  expect(look("sh", "tool/bin").masked).toEqual([]);
+  expect(look("sh", "tool/bin").maskedFiles).toEqual([]);
   keep("tool/bin/key", 0o600);
-  expect(namesOf(look("sh", "tool/bin").masked)).toEqual(["tool/bin/key"]);
+  expect(namesOf(look("sh", "tool/bin").maskedFiles)).toEqual(["tool/bin/key"]);
 });
 
 test("of folders that hold keys too, only the programs come back", () => {
@@ -134,7 +169,7 @@ test("the home itself, the root and folders that are not there never come back",
 test("what is visible already is not mounted again", () => {
   expect(
     findToolchains({ path: "/usr/bin:/usr/sbin", command: "sh", home, root, visible: ["/usr"] }),
-  ).toEqual({ shown: [], masked: [] });
+  ).toEqual({ shown: [], maskedFiles: [], maskedFolders: [] });
 });
 
 test("a link on PATH shows no keys of the folder that it leads to", () => {
@@ -145,7 +180,7 @@ test("a link on PATH shows no keys of the folder that it leads to", () => {
   keep(".aws/credentials");
   mkdirSync(join(home, "cloud"));
   symlinkSync("../.aws", join(home, "cloud/bin"));
-  const { shown, masked } = look("sh", "bin", "cloud/bin");
+  const { shown, maskedFiles } = look("sh", "bin", "cloud/bin");
   expect(namesOf(shown)).toEqual([".aws/helper", "bin", "cloud/bin/helper", "dotfiles/bin"]);
-  expect(namesOf(masked)).toEqual(["bin/token", "dotfiles/bin/token"]);
+  expect(namesOf(maskedFiles)).toEqual(["bin/token", "dotfiles/bin/token"]);
 });

@@ -15,8 +15,15 @@ import {
 import { basename, dirname, join } from "node:path";
 import { findExecutable } from "../tiers/find-executable.ts";
 import { isInside } from "../is-inside.ts";
-import { createPrivateFiles, TICK_MS } from "./private-files.ts";
-import { BESIDE_ITS_PROGRAMS, PROGRAM_FOLDERS, SHARED_PARENTS, TOOLCHAIN_KINDS } from "./toolchain-parts.ts";
+import { createPrivateFiles, TICK_MS, type FoundPrivate } from "./private-files.ts";
+import {
+  BESIDE_ITS_PROGRAMS,
+  DOCUMENTATION,
+  LIBRARIES,
+  PROGRAM_FOLDERS,
+  SHARED_PARENTS,
+  TOOLCHAIN_KINDS,
+} from "./toolchain-parts.ts";
 
 export interface ToolchainRequest {
   readonly path: string;
@@ -31,18 +38,46 @@ export interface ToolchainRequest {
 export interface Toolchains {
   /** Files and folders, none of them inside another. */
   readonly shown: readonly string[];
-  /** Private files below these. */
-  readonly masked: readonly string[];
+  /** Private files below these, and folders of them. */
+  readonly maskedFiles: readonly string[];
+  readonly maskedFolders: readonly string[];
 }
 
 export function findToolchains(request: ToolchainRequest): Toolchains {
+  const found = findPrograms(request).map((part) => ({ part, ...privateIn(part) }));
+  // A part that is private as a whole shows nothing.
+  const shown = found.filter(({ part, folders }) => !folders.includes(part));
+  return {
+    shown: shown.map(({ part }) => part),
+    maskedFiles: shown.flatMap(({ files }) => files),
+    maskedFolders: shown.flatMap(({ folders }) => folders),
+  };
+}
+
+/** Resolves when `findToolchains` knows the private files of these toolchains, however large they are. */
+export async function searchToolchains(request: ToolchainRequest): Promise<void> {
+  const key = JSON.stringify(request);
+  // A program folder that the host adds meanwhile is searched as far as one look goes.
+  if (performance.now() - (searched.get(key) ?? -TRUST_MS) < TRUST_MS) return;
+  for (const part of findPrograms(request)) {
+    const real = realPathOf(part);
+    if (real !== undefined) await privateFiles.complete(real);
+  }
+  if (searched.size >= MOST_KNOWN) searched.clear();
+  searched.set(key, performance.now());
+}
+
+const TRUST_MS = 2_000;
+const searched = new Map<string, number>();
+
+function findPrograms(request: ToolchainRequest): readonly string[] {
   const key = JSON.stringify(request);
   const stamp = request.path.split(":").map(stampOf).join(" ");
   const old = known.get(key);
   const shown = old?.stamp === stamp ? old.shown : findShown(request);
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(key, { stamp, shown });
-  return { shown, masked: shown.flatMap(privateIn) };
+  return shown;
 }
 
 /** The result is reused as long as no folder of PATH and no parent of one has changed. */
@@ -66,25 +101,47 @@ function findShown(request: ToolchainRequest): string[] {
   return sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
 }
 
+/** Source code is no secret: packages have modules named `credentials`. */
 const SECRET_NAMES =
-  /^\.(env|npmrc|netrc|pypirc|git-credentials)($|\.)|^credentials(\.|$)|^id_(rsa|ed25519|ecdsa)$|\.key$/;
-const DEPTH = 2;
+  /^\.(env|npmrc|netrc|pypirc|git-credentials)($|\.)|^credentials($|\.(?!(?:.*\.)?(?:[cm]?[jt]sx?|map|py[cdio]?|rb|go|rs|java|class|php|h|so)$))|^id_(rsa|ed25519|ecdsa)$|\.key$/;
 const MOST_PROGRAMS = 100;
+/** A command with more mounts than this starts slowly. */
+const MOST_MASKS = 128;
 
 const privateFiles = createPrivateFiles({
   now: () => performance.now(),
   secretNames: SECRET_NAMES,
-  keepPrograms: true,
-  trustMs: 2_000,
+  unneeded: DOCUMENTATION,
+  libraries: LIBRARIES,
+  programFolders: new Set([...PROGRAM_FOLDERS, ...BESIDE_ITS_PROGRAMS]),
+  trustMs: TRUST_MS,
 });
 
 /** A link is shown as the folder that it leads to, so the private files are those of that folder. */
-function privateIn(shown: string): string[] {
+function privateIn(shown: string): FoundPrivate {
   const real = realPathOf(shown);
-  if (real === undefined) return [];
-  const { files, folders } = privateFiles.find(real, DEPTH);
-  return [...files, ...folders].map((path) => shown + path.slice(real.length));
+  if (real === undefined) return { files: [], folders: [] };
+  const { files, folders } = widened(real, privateFiles.find(real));
+  const asShown = (path: string): string => shown + path.slice(real.length);
+  return { files: files.map(asShown), folders: folders.map(asShown) };
 }
+
+/** Whole folders instead of too many files, the deepest first. The last of them is the part itself. */
+function widened(part: string, found: FoundPrivate): FoundPrivate {
+  let { files, folders } = found;
+  while (files.length + folders.length > MOST_MASKS) {
+    const deepest = [...files, ...folders].map(depthOf).reduce((most, each) => Math.max(most, each), 0);
+    const isDeepest = (path: string): boolean => depthOf(path) === deepest;
+    const wider = new Set([...files, ...folders].filter(isDeepest).map((path) => dirname(path)));
+    const isOutside = (path: string): boolean => !isDeepest(path) && !wider.has(dirname(path));
+    files = files.filter(isOutside);
+    folders = [...folders.filter(isOutside), ...wider];
+    if (wider.has(part)) return { files: [], folders: [part] };
+  }
+  return { files, folders };
+}
+
+const depthOf = (path: string): number => path.split("/").length;
 
 /** Each folder of PATH and of the command, as spelled and as its real path. */
 function programFolders({ path, command }: ToolchainRequest): Set<string> {

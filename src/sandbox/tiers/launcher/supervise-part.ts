@@ -26,9 +26,10 @@ sub supervise {
   $ended >= 0 or fail("pidfd: $!");
   until (defined $result) {
     my $bits = ""; vec($bits, 3, 1) = 1; vec($bits, $ended, 1) = 1;
-    select($bits, undef, undef, 1);
+    # An orphan that ends interrupts the wait, and then the bits mean nothing.
+    my $ready = select($bits, undef, undef, 1);
     reap($child);
-    last if vec($bits, 3, 1);
+    last if $ready > 0 && vec($bits, 3, 1);
   }
   # Orphans come here, so the children are killed until none are left.
   for (1 .. 1000) {

@@ -1,0 +1,80 @@
+/**
+ * Finds links inside a git folder that lead out of the root. Git appends to its logs and writes its messages, its index
+ * and its objects through links, so such a link makes the user's git write outside, and text of the agent's choice: the
+ * name of a branch. Git itself creates no such link. It must never follow one.
+ */
+import { lstatSync, readdirSync, type BigIntStats, type Dirent } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { isInside } from "../is-inside.ts";
+import { readLinkOf } from "./protection-plan.ts";
+import { realPathOf } from "./rules/rule.ts";
+
+/** Absolute paths. `gitFolder` is a real path. */
+export function linksOutOf(root: string, gitFolder: string): string[] {
+  const found: string[] = [];
+  const pending = [gitFolder];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    const { links, folders } = readListing(folder);
+    for (const name of links) if (leadsOut(root, `${folder}/${name}`)) found.push(`${folder}/${name}`);
+    const isObjects = folder === `${gitFolder}/objects`;
+    const isTop = folder === gitFolder;
+    for (const name of folders)
+      if (isObjects ? name === "info" : !isTop || !ELSEWHERE.has(name)) pending.push(`${folder}/${name}`);
+  }
+  return found;
+}
+
+/** Not searched: hooks are protected as a whole, and in the others git itself writes nothing. They may be large. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
+
+/** Also through other links on the way, which a later command may have made. */
+function leadsOut(root: string, link: string): boolean {
+  const target = readLinkOf(link);
+  return target !== undefined && !isInside(realPathOf(resolve(dirname(link), target)), root);
+}
+
+interface Listing {
+  readonly links: readonly string[];
+  readonly folders: readonly string[];
+}
+
+const MOST_KNOWN = 20_000;
+const known = new Map<string, Listing & { readonly stamp: string }>();
+/** A second change within one clock tick would leave the same stamp. */
+const SETTLED_MS = 50n;
+
+/** A folder that has not changed is not read again. */
+function readListing(folder: string): Listing {
+  const stat = statOf(folder);
+  if (stat?.isDirectory() !== true) return { links: [], folders: [] };
+  const stamp = `${stat.dev} ${stat.ino} ${stat.ctimeNs}`;
+  const before = known.get(folder);
+  if (before?.stamp === stamp) return before;
+  const entries = list(folder);
+  const namesOf = (isWanted: (entry: Dirent) => boolean): string[] =>
+    entries.flatMap((entry) => (isWanted(entry) ? [entry.name] : []));
+  const listing = {
+    stamp,
+    links: namesOf((entry) => entry.isSymbolicLink()),
+    folders: namesOf((entry) => entry.isDirectory()),
+  };
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (BigInt(Date.now()) - stat.ctimeNs / 1_000_000n > SETTLED_MS) known.set(folder, listing);
+  return listing;
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined; // In a folder that cannot be entered, by git neither.
+  }
+}
+
+function list(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // Gone, or it cannot be listed.
+  }
+}

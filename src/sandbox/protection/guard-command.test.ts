@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { guardCommand, type CommandGuard } from "./guard-command.ts";
+import { planProtections } from "./plan-protections.ts";
+
+const isRoot = process.getuid?.() === 0;
+const EVIL = "[core]\n\tbare = false\n\tfsmonitor = ./evil # mine\n";
+let root = "";
+let close = (): void => {};
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "guard-")));
+});
+afterEach(() => {
+  close();
+  rmSync(root, { recursive: true });
+});
+
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+/** As if a command ran from now on. */
+function guard(readOnly: readonly string[] = []): CommandGuard {
+  const plan = planProtections({ root, hidden: [], readOnly, rootReadOnly: false });
+  close = () => plan.close();
+  return guardCommand(plan, "bwrap");
+}
+
+function makeRepository(path: string): string {
+  const folder = join(root, path, ".git");
+  for (const name of ["objects", "refs", "hooks"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(folder, "config"), EVIL);
+  writeFileSync(join(folder, "hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
+  return folder;
+}
+
+test("a protected file that is removed and comes back has lost its mount, so the command is stopped", async () => {
+  const [file, other] = [join(root, "toolwright.config.ts"), join(root, "other")];
+  writeFileSync(file, "");
+  const running = guard();
+  const stopped = new AbortController();
+  running.start(() => stopped.abort());
+  while (!stopped.signal.aborted) {
+    linkSync(file, other);
+    unlinkSync(file);
+    renameSync(other, file);
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  expect(() => running.finish()).toThrow(/"toolwright.config.ts" was replaced/);
+});
+
+test("git's settings that are replaced stay, and the error names what git would run", () => {
+  const folder = makeRepository(".");
+  writeFileSync(join(folder, "config"), "[core]\n\tbare = false\n");
+  const running = guard();
+  writeFileSync(join(root, "new"), EVIL);
+  renameSync(join(root, "new"), join(folder, "config"));
+  expect(() => running.finish()).toThrow(
+    /".git\/config" was replaced .* Check what git would run from there: core.fsmonitor, hooks\/pre-commit\./,
+  );
+  expect(readFileSync(join(folder, "config"), "utf8")).toBe(EVIL);
+});
+
+test("links in a git folder that lead out of the root are removed, so that git writes nothing there", () => {
+  const out = realpathSync(mkdtempSync(join(tmpdir(), "guard-out-")));
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  for (const name of ["logs/refs", "objects/info", "info"]) mkdirSync(join(git, name), { recursive: true });
+  symlinkSync(out, join(git, "mine"));
+  symlinkSync("../inside", join(git, "inside"));
+  let running = guard();
+  const links = [
+    "logs/HEAD",
+    "logs/refs/heads",
+    "COMMIT_EDITMSG",
+    "index",
+    "objects/ab",
+    "objects/info/x",
+    "info/y",
+  ];
+  for (const name of links) symlinkSync(join(out, "bashrc"), join(git, name));
+  expect(() => running.finish()).toThrow(/through which git would write outside the root/);
+  expect(links.filter((name) => existsSync(join(git, name)) || isLink(join(git, name)))).toEqual([]);
+  // Those that were there, and those within the root, stay.
+  expect([isLink(join(git, "mine")), isLink(join(git, "inside"))]).toEqual([true, true]);
+  close();
+  // A later command may turn a harmless link into one that leads out.
+  mkdirSync(join(root, "way"));
+  symlinkSync("../way/file", join(git, "FETCH_HEAD"));
+  running = guard();
+  rmSync(join(root, "way"), { recursive: true });
+  symlinkSync(out, join(root, "way"));
+  expect(() => running.finish()).toThrow(/FETCH_HEAD/);
+  expect(isLink(join(git, "FETCH_HEAD"))).toBe(false);
+  rmSync(out, { recursive: true });
+});
+
+describe("a repository with a program that appears while a command runs", () => {
+  test("is turned off, and its settings can be restored", () => {
+    const running = guard();
+    const folder = makeRepository("new");
+    expect(() => running.finish()).toThrow(/core.fsmonitor, hooks\/pre-commit/);
+    expect(() => execFileSync("git", ["config", "-f", join(folder, "config"), "core.fsmonitor"])).toThrow(
+      "Command failed",
+    );
+    const restored = execFileSync("sed", ["-n", "s/^#| //p", join(folder, "config")], { encoding: "utf8" });
+    expect(restored.trimEnd()).toBe(EVIL.trimEnd());
+  });
+
+  test("stays as it is in a folder that the command could not change", () => {
+    mkdirSync(join(root, "vendor/deep"), { recursive: true });
+    const running = guard(["vendor"]);
+    const folder = makeRepository("vendor/deep/new");
+    running.finish();
+    expect(readFileSync(join(folder, "config"), "utf8")).toBe(EVIL);
+  });
+
+  test.runIf(isRoot)("stays as it is if another user made it, unless it was only moved", () => {
+    const give = (path: string): void => void execFileSync("chown", ["-R", "65534:65534", path]);
+    const fixture = makeRepository("fixture");
+    renameSync(fixture, join(root, "fixture/plain"));
+    give(join(root, "fixture"));
+    const running = guard();
+    const folder = makeRepository("new");
+    give(join(root, "new"));
+    // A command may rename a folder of another user within its parent.
+    renameSync(join(root, "fixture/plain"), fixture);
+    expect(() => running.finish()).toThrow(/"fixture\/.git"/);
+    expect(readFileSync(join(folder, "config"), "utf8")).toBe(EVIL);
+    expect(readFileSync(join(fixture, "config"), "utf8")).not.toBe(EVIL);
+  });
+
+  test.runIf(isRoot)("is turned off if another user made it and the command could change it", () => {
+    const running = guard();
+    const folder = makeRepository("new");
+    execFileSync("chown", ["-R", "65534:65534", join(root, "new")]);
+    execFileSync("chmod", ["666", join(folder, "config")]);
+    expect(() => running.finish()).toThrow(/core.fsmonitor/);
+  });
+});
