@@ -129,7 +129,7 @@ export const ERROR_CODES = {
   },
   TOOL_STREAM_LOST: {
     meaning:
-      "A reader of a stream was too slow: parts that it had not read were deleted at the end of their task.",
+      "A reader of a stream was too slow, or did not answer for a minute: parts that it had not read were deleted at the end of their task.",
     hint: "Read the result of the run instead; in a chat, send the same message again.",
   },
   TOOL_RUN_TAKEN: {

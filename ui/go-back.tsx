@@ -103,6 +103,7 @@ function ForkForm({ run }: { run: LiveRun }) {
           <p>
             {answer.dryRun ? "Copies" : "Copied"} {answer.copied.tasks} tasks and {answer.copied.calls} calls.
             {answer.rerun.length === 0 ? "" : ` Runs again: ${answer.rerun.join(", ")}.`}
+            {answer.reverted.length === 0 ? "" : ` Copied, though reverted: ${answer.reverted.join(", ")}.`}
           </p>
           {answer.dryRun ? (
             <button type="button" class="primary" disabled={isBusy} onClick={() => void fork()}>

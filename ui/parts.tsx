@@ -99,11 +99,19 @@ const STATES = {
   ended: "Not live",
 } as const;
 
-export function LiveState({ live }: { live: Pick<Live<unknown>, "state"> }) {
+/** Announced when it changes. @param children what else is live, such as the status of the run */
+export function LiveState({
+  live,
+  children,
+}: {
+  live: Pick<Live<unknown>, "state">;
+  children?: ComponentChildren;
+}) {
   return (
-    <span role="status" class={`live-state ${live.state}`}>
-      {STATES[live.state]}
-    </span>
+    <div role="status" class="line">
+      {children}
+      <span class={`live-state ${live.state}`}>{STATES[live.state]}</span>
+    </div>
   );
 }
 

@@ -38,13 +38,12 @@ export function RunView({ runId }: { runId: string }) {
         </a>
       </nav>
       <div class="bar">
-        <div class="line">
-          <Title document={runId}>
-            <span class="id">{runId}</span>
-          </Title>
+        <Title document={runId}>
+          <span class="id">{runId}</span>
+        </Title>
+        <LiveState live={live}>
           {run === undefined ? null : <Badge status={run.interrupted ? "interrupted" : run.status} />}
-        </div>
-        <LiveState live={live} />
+        </LiveState>
       </div>
       {problem === undefined ? null : (
         <ProblemBox problem={problem} title={isGone ? "This run does not exist" : "The run cannot be read"} />
@@ -56,7 +55,7 @@ export function RunView({ runId }: { runId: string }) {
 
 function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const now = useNow();
-  const { because, next } = useExplanation(run);
+  const { because, next, resumesHere } = useExplanation(run);
   const approvals = useKeptApprovals(run.approvals, run.runId);
   const end = run.finishedAtMs ?? now;
   const signals = run.waits.filter(({ kind, isOver }) => kind === "signal" && !isOver);
@@ -103,7 +102,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
         because.some((one) => one.includes(run.error?.message ?? "")) ? null : (
           <pre class="error">{run.error.message}</pre>
         )}
-        {isGone ? null : <Steps run={run} next={next} />}
+        {isGone ? null : <Steps run={run} next={next} resumesHere={resumesHere} />}
         {isGone || !may("operate") ? null : <GoBack run={run} />}
       </section>
       {approvals.length === 0 ? null : (
@@ -163,14 +162,14 @@ function spanOf(run: LiveRun, now: number): Span {
 
 /** Read again with every change of the run. Until then the summary of the list explains it. */
 function useExplanation(run: LiveRun): Explanation {
-  const [explanation, setExplanation] = useState<Explanation>({ because: [run.why], next: [] });
+  const [explanation, setExplanation] = useState<Explanation>(() => unexplained(run));
   useEffect(() => {
     const abort = new AbortController();
     get<Explanation>(`runs/${encodeURIComponent(run.runId)}/why`, {}, abort.signal).then(
       setExplanation,
       () => {
         // The event stream reports a run or a store that is gone.
-        if (!abort.signal.aborted) setExplanation({ because: [run.why], next: [] });
+        if (!abort.signal.aborted) setExplanation(unexplained(run));
       },
     );
     return () => abort.abort();
@@ -178,16 +177,33 @@ function useExplanation(run: LiveRun): Explanation {
   return explanation;
 }
 
+function unexplained({ why }: LiveRun): Explanation {
+  return { because: [why], next: [], resumesHere: false };
+}
+
 interface Answer {
   readonly message: string;
   readonly command?: string | null;
+}
+
+/** Nothing runs it, and what it waited for has come. */
+function isIdle({ status, pendingApprovals, waits, revertedAtMs }: LiveRun): boolean {
+  if (revertedAtMs !== null) return false;
+  const canContinue = pendingApprovals === 0 && (waits.length === 0 || waits.some(({ isOver }) => isOver));
+  return status === "failed" || status === "cancelled" || (status.startsWith("waiting") && canContinue);
 }
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
 /** These have buttons of their own on this page. */
 const WITH_BUTTON = new Set(["cancel", "resume"]);
 
-function Steps({ run, next }: { run: LiveRun; next: readonly NextStep[] }) {
+interface StepsProps {
+  readonly run: LiveRun;
+  readonly next: readonly NextStep[];
+  readonly resumesHere: boolean;
+}
+
+function Steps({ run, next, resumesHere }: StepsProps) {
   const [isBusy, setBusy] = useState(false);
   const [isSure, setSure] = useState(false);
   const [answer, setAnswer] = useState<Answer>();
@@ -208,7 +224,9 @@ function Steps({ run, next }: { run: LiveRun; next: readonly NextStep[] }) {
   // What was asked for has happened, or can no longer happen.
   useEffect(() => setAnswer(undefined), [OVER.has(run.status)]);
   const canCancel = may("operate") && !OVER.has(run.status);
-  const canResume = may("operate") && (next.some(({ action }) => action === "resume") || run.interrupted);
+  const canResume =
+    may("operate") &&
+    (next.some(({ action }) => action === "resume") || run.interrupted || (resumesHere && isIdle(run)));
   const others = next.filter(({ action }) => !WITH_BUTTON.has(action));
   return (
     <>

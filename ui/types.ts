@@ -92,10 +92,13 @@ export interface Approval {
 export interface Explanation {
   readonly because: readonly string[];
   readonly next: readonly NextStep[];
+  /** This server can resume it. */
+  readonly resumesHere: boolean;
 }
 
 /** What the event stream of a run sends. */
 export interface LiveRun extends RunSummary {
+  readonly revertedAtMs: number | null;
   readonly error: { readonly message?: string; readonly hint?: string } | null;
   readonly tree: readonly RunNode[];
   readonly waits: readonly RunWait[];
@@ -147,6 +150,7 @@ export interface ForkAnswer {
   readonly runId: string;
   readonly copied: { readonly tasks: number; readonly calls: number };
   readonly rerun: readonly string[];
+  readonly reverted: readonly string[];
   readonly dryRun: boolean;
   readonly message: string;
   readonly command: string | null;

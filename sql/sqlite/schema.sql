@@ -65,7 +65,7 @@ CREATE TABLE toolwright_approvals (
   approved_hash      TEXT,               -- of the edited arguments: a later attempt may ask for these
   output_json        TEXT,               -- kind 'replay': what the person saw happen
   redeemed_at_ms     INTEGER
-, clear_args INTEGER NOT NULL DEFAULT 0);
+, clear_args INTEGER NOT NULL DEFAULT 0, is_measured INTEGER);
 
 CREATE INDEX toolwright_approvals_status ON toolwright_approvals (status, position);
 
@@ -458,7 +458,7 @@ CREATE TABLE toolwright_streams (
   run_id     TEXT PRIMARY KEY,
   next_index INTEGER NOT NULL,            -- every later part has this index or a higher one
   stop_turn  INTEGER                      -- the turn that must stop
-) WITHOUT ROWID;
+, deleted_index INTEGER) WITHOUT ROWID;
 
 CREATE TABLE toolwright_stream_parts (
   run_id      TEXT NOT NULL,
@@ -476,7 +476,7 @@ CREATE TABLE toolwright_stream_readers (
   run_id      TEXT NOT NULL,
   reader_id   TEXT NOT NULL,
   read_index  INTEGER NOT NULL,
-  until_ms    INTEGER NOT NULL,
+  until_ms    INTEGER NOT NULL, public_key TEXT, has_lost INTEGER,
   PRIMARY KEY (run_id, reader_id)
 ) WITHOUT ROWID;
 
@@ -522,3 +522,14 @@ CREATE TABLE toolwright_forks (
   cut        TEXT,                        -- the first task or call that runs; NULL: from the start, or where the parent stopped
   made_at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TABLE toolwright_sealed_parts (
+  run_id      TEXT NOT NULL,
+  reader_id   TEXT NOT NULL,
+  last_index  INTEGER NOT NULL,
+  sealed      TEXT NOT NULL,
+  PRIMARY KEY (run_id, reader_id, last_index)
+) WITHOUT ROWID;
+
+CREATE INDEX toolwright_approvals_unmeasured ON toolwright_approvals (decided_at_ms)
+  WHERE decided_at_ms IS NOT NULL AND is_measured IS NULL;

@@ -11,13 +11,15 @@ import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { runTurn } from "../loop/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { POSITIONS_PER_LOOP } from "../store/tables/responses.ts";
 import { turnOf } from "../store/tables/turns.ts";
 import { systemClock } from "../util/clock.ts";
+import { decode, encode } from "../util/encode.ts";
 import { assembleLoop, systemOf } from "./assemble-loop.ts";
 import { driveAgent } from "./drive-agent.ts";
 import type { Emit } from "./events.ts";
 import { type StoredResult, toStoredResult } from "./stored-result.ts";
-import { AGENT_TURN, type TurnInput, type ResolvedTurn, resolveTurn } from "./resolve-turn.ts";
+import { AGENT_TURN, type ResolvedTurn, resolveTurn } from "./resolve-turn.ts";
 import type { AgentResources } from "./agent-resources.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
 import { readState, type StateSource } from "./read-state.ts";
@@ -25,9 +27,6 @@ import { checkInput } from "./check-input.ts";
 import type { AgentInput } from "./state.ts";
 import { emitterOf, forward, listenersOf, watchedInside, whileWatched } from "./agent-listeners.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
-
-/** Several loops may run in one call: each has this many positions for responses. */
-const POSITIONS_PER_LOOP = 1_000_000;
 
 /** `in-tool`: the agent is a tool, and always part of the run that calls the tool. */
 export type InvokeLocation = "anywhere" | "in-tool";
@@ -109,6 +108,10 @@ async function invokeTurn(
     isStreamed: invoked.stream === true,
   };
   const emit = emitterOf(host, { runId, kind: "agent", nodeId: "main" }, watched);
+  const began = {
+    ...turnInput,
+    system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)),
+  };
   // Without listeners, the runtime need not build events.
   const stopListening =
     watched.listeners.length === 0
@@ -130,7 +133,7 @@ async function invokeTurn(
             ? new ToolwrightError("TOOL_MODEL_FAILED", `The agent stopped without an answer: ${stop}.`)
             : undefined,
         inputHash,
-        began: { ...turnInput, system: systemOf(agent, await capabilitiesOf(host, host.settings.rootDir)) },
+        began,
         follows,
         hasOwnBudget: true,
         limits: runLimits(agent.options.limits ?? {}),
@@ -138,7 +141,9 @@ async function invokeTurn(
       },
       async (turn) => {
         onStart();
-        const { system, plan, context, ancestors } = turn.began as TurnInput & { system: string };
+        // As stored, so that a resume continues with the same values. The messages are known, and may be many.
+        const stored = turn.isOwnInput ? decode(encode({ ...began, said: [] })) : turn.began;
+        const { system, plan, context, ancestors } = stored as typeof began;
         const setup = await assembleLoop(agent, {
           scope: turn.scope,
           messages: resolved.messages,

@@ -39,12 +39,15 @@ export class MessageMemory {
     return after;
   }
 
-  /** The length of the common prefix with the last input: the same objects, which cannot have changed. */
+  /**
+   * The length of the common prefix with the last input: the same objects, which cannot have changed, or equal ones. A
+   * comparison costs a small part of a copy and a hash, and callers often read a conversation from their own database.
+   */
   knownOf(messages: readonly unknown[]): number {
     const { messages: last } = this.#last;
     const most = Math.min(last.length, messages.length);
     let known = 0;
-    while (known < most && last[known] === messages[known]) known += 1;
+    while (known < most && isCopyOf(last[known], messages[known])) known += 1;
     return known;
   }
 
@@ -63,6 +66,37 @@ export class MessageMemory {
   }
 }
 
+/** Whether a copy of the message would be equal to `kept`. */
+function isCopyOf(kept: AgentMessage | undefined, message: unknown): boolean {
+  if (kept === message) return true;
+  const hasCalls = typeof message === "object" && message !== null && "tool_calls" in message;
+  return isEqual(kept, hasCalls ? withContent(message as AgentMessage) : message);
+}
+
+/** `false` if it is not certain, as for bytes and dates. */
+function isEqual(kept: unknown, given: unknown): boolean {
+  if (kept === given) return true;
+  if (typeof kept !== "object" || typeof given !== "object" || kept === null || given === null) return false;
+  if (Array.isArray(kept)) {
+    if (!Array.isArray(given) || kept.length !== given.length) return false;
+    // Holes are not certain.
+    return kept.findIndex((item, index) => item === undefined || !isEqual(item, given[index])) === -1;
+  }
+  if (!isPlain(kept) || !isPlain(given)) return false;
+  const names = Object.keys(given);
+  if (names.length !== Object.keys(kept).length) return false;
+  return names.every(
+    (name) =>
+      Object.hasOwn(kept, name) &&
+      isEqual(kept[name as keyof typeof kept], given[name as keyof typeof given]),
+  );
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /** @throws TOOL_OPTION_INVALID */
 function copied(message: AgentMessage): AgentMessage {
   try {
@@ -76,11 +110,8 @@ function frozenCopy(value: unknown): unknown {
   if (typeof value === "function" || typeof value === "symbol") throw new Error(`there is a ${typeof value}`);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
-  const prototype: unknown = Object.getPrototypeOf(value);
   // Bytes, dates and URLs in the parts of a message keep their type.
-  if (prototype !== Object.prototype && prototype !== null) {
-    return value instanceof URL ? new URL(value) : structuredClone(value);
-  }
+  if (!isPlain(value)) return value instanceof URL ? new URL(value) : structuredClone(value);
   return Object.freeze(
     Object.fromEntries(Object.entries(value).map(([name, item]) => [name, frozenCopy(item)])),
   );

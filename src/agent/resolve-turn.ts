@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
-import { pastTurnOf, type PastTurn } from "../loop/run-turn.ts";
+import { PastTurn } from "../loop/run-turn.ts";
 import type { Store } from "../store/store.ts";
 import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
 import { decode } from "../util/encode.ts";
@@ -35,7 +35,7 @@ export interface ResolvedTurn {
   readonly messages: readonly AgentMessage[];
   readonly inputHash: string;
   readonly turnInput: TurnInput;
-  readonly follows: (record: { readonly last: PastTurn }) => boolean;
+  readonly follows: (last: PastTurn) => boolean;
   /** No other turn has continued the state yet. If another invoke does so first, this one becomes a branch. */
   readonly mayBecomeBranch: boolean;
   /** It continues from a state. A running invoke with the same input shares its result with this one. */
@@ -62,7 +62,8 @@ export async function resolveTurn(
   const inputHash = hashes.at(-1) ?? "";
   // A repeated invoke, after a crash or a lost response, resumes the turn that it started.
   const isStarted = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
-  const isNext = last?.turn === turn.number && last.resultJson !== null && isAfter(pastTurnOf(last), hashes);
+  const isNext =
+    last?.turn === turn.number && last.resultJson !== null && isAfter(new PastTurn(last), hashes);
   if (isStarted || isNext) {
     const turnHere = turnFor(runId, messages, hashes, input, last);
     return { ...turnHere, mayBecomeBranch: !isStarted, mayShare: true };
@@ -84,7 +85,7 @@ function turnFor(
   ancestors: readonly string[] = [],
 ): ResolvedTurn {
   const inputHash = hashes[messages.length] ?? "";
-  const past = last === undefined || last.kind !== AGENT_TURN ? undefined : pastTurnOf(last);
+  const past = last === undefined || last.kind !== AGENT_TURN ? undefined : new PastTurn(last);
   const record = past !== undefined && isAfter(past, hashes) ? past : undefined;
   const result = record?.result as StoredResult | undefined;
   const after = result?.end.count ?? 0;
@@ -101,7 +102,7 @@ function turnFor(
       context: result === undefined ? (input.context ?? null) : result.context,
       ancestors: record === undefined ? ancestors : (record.began as TurnInput).ancestors,
     },
-    follows: (found) => isAfter(found.last, hashes),
+    follows: (found) => isAfter(found, hashes),
     mayBecomeBranch: false,
     mayShare: false,
   };

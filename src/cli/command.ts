@@ -4,6 +4,7 @@ import { whenDrained } from "../terminal/when-drained.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
+import { isMasked, unmask } from "./masked-store.ts";
 import { loadSettingsFor } from "./project-settings.ts";
 import { DEFAULT_STORE } from "../operate/store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
@@ -57,7 +58,8 @@ export function acting(
     using _ = reportStuckRun(screen);
     try {
       const hasStore = command.options.some(({ long }) => long === "--store");
-      const store = isStoreOpened && hasStore ? await storeFor(options, screen) : options.store;
+      const named = await givenStore(options, screen);
+      const store = isStoreOpened && hasStore ? await storeFor(named, screen) : named;
       process.exitCode = await action(
         { screen, options: { ...options, ...(store === undefined ? {} : { store }) } as never },
         ...(given.slice(0, -2) as never[]),
@@ -71,12 +73,21 @@ export function acting(
   };
 }
 
+/** The value of --store, with the password that a printed command leaves out. */
+async function givenStore({ store }: Partial<CommonOptions>, screen: Screen): Promise<string | undefined> {
+  if (store === undefined || !isMasked(store)) return store;
+  return unmask(store, async () => {
+    const configured = (await loadSettingsFor(screen))?.store;
+    return typeof configured === "string" ? configured : configured?.path;
+  });
+}
+
 /** The config is a program: load it only if the store is not given. */
-async function storeFor(given: Partial<CommonOptions>, screen: Screen): Promise<string> {
+async function storeFor(given: string | undefined, screen: Screen): Promise<string> {
   const hasConfig = findConfig(process.cwd()) !== undefined;
-  if (given.store !== undefined) {
+  if (given !== undefined) {
     if (hasConfig) setDefaultStore(undefined);
-    return given.store;
+    return given;
   }
   const found = (await loadSettingsFor(screen))?.store;
   if (found === undefined) return DEFAULT_STORE;

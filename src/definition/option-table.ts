@@ -49,15 +49,19 @@ export function checkAgainst({ checks, names, required, example }: OptionTable, 
   if (!isOptionsObject(given)) {
     throw new Problem("", `the options must be an object such as ${example}, not ${describe(given)}.`);
   }
-  for (const name of Object.keys(given)) {
+  const own = Object.keys(given);
+  for (const name of own) {
     if (!Object.hasOwn(checks, name)) refuseUnknown(given, names);
   }
   refuseInherited(given, names);
-  for (const name of names) {
-    const value = (given as Record<string, unknown>)[name];
+  // Every call of a tool is checked, and most give one or two of many options.
+  const values = given as Readonly<Record<string, unknown>>;
+  for (const name of own) {
+    const value = values[name];
     if (value !== undefined) checks[name]?.(value, name);
-    else if (required.includes(name)) throw new Problem(name, "is missing.");
   }
+  const missing = required.find((name) => values[name] === undefined);
+  if (missing !== undefined) throw new Problem(missing, "is missing.");
 }
 
 /** Prefixes the message of a check with the name of the function. */

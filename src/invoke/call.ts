@@ -2,6 +2,7 @@
 import { KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
+import type { CopiedCallKey } from "../store/tables/calls.ts";
 import { tryAround } from "./ambient.ts";
 import { Progress } from "./call-progress.ts";
 import { type LegacyIdentity, identifyByVersion1, textOfArguments, writeArguments } from "./call-text.ts";
@@ -11,7 +12,7 @@ import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
 import { maskForKey, unmask } from "./redact.ts";
-import { hidesSomething } from "./storable.ts";
+import { hidesSomething, isRedactedInput } from "./storable.ts";
 import { Scope } from "./scope.ts";
 import type { CallSpan } from "./telemetry.ts";
 import type { Try } from "./try.ts";
@@ -228,12 +229,19 @@ export function identify(call: Call): void {
     if (index !== call.callIndex) scope.indexes.move(call.argsText, call.callIndex, index);
     call.callIndex = index;
   }
-  const { key, originKey } = scope.keyOf(call.callIndex, call.text);
+  const { key, originKey } = copiedKeyOf(call) ?? scope.keyOf(call.callIndex, call.text);
   call.key = key;
   call.originKey = originKey;
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
   if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);
+}
+
+/** In a fork: the key of a call before the cut, if its arguments are known only as they were redacted. */
+function copiedKeyOf({ scope, spec, args, toolCallId }: Call): CopiedCallKey | undefined {
+  if (scope.originId === undefined || toolCallId === undefined || !isRedactedInput(spec, args))
+    return undefined;
+  return scope.takeCopied(toolCallId, spec.name);
 }
 
 /** Picks the identity by the scope's key version, and frees the index of the other one. */

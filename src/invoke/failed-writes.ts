@@ -3,6 +3,7 @@
  * process may take over; this class retries them until the store answers again.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { ToolwrightError } from "../errors.ts";
 import type { Store, Transaction } from "../store/store.ts";
 
 const FIRST_PAUSE_MS = 250;
@@ -28,6 +29,25 @@ export class FailedWrites {
     void this.#settleInTime();
   }
 
+  /**
+   * Commits a claim, as of a run or a task. A claim that reported an error may have been committed: this process is alive
+   * and does not work on what it has claimed, so the claim is undone as soon as the store answers.
+   * @param undo must recognize the claim by its owner and epoch
+   */
+  async claim<T>(
+    name: string,
+    claim: () => Transaction<T>,
+    undo: (error: ToolwrightError) => Transaction<unknown>,
+  ): Promise<T> {
+    await this.supersede(name);
+    try {
+      return await this.#store.transaction(claim, "normal");
+    } catch (error) {
+      if (ToolwrightError.is(error) && error.code === "TOOL_STORE_FAILED") this.add(name, () => undo(error));
+      throw error;
+    }
+  }
+
   get isEmpty(): boolean {
     return this.#writes.size === 0;
   }
@@ -39,6 +59,17 @@ export class FailedWrites {
       this.#settling = undefined;
     });
     return this.#settling;
+  }
+
+  /**
+   * For what begins again under this name: afterwards the write for its predecessor does not happen any more. It could not
+   * tell the two apart.
+   */
+  async supersede(name: string): Promise<void> {
+    if (!this.#writes.has(name)) return;
+    await this.settle();
+    while (this.#settling !== undefined) await this.#settling;
+    this.#writes.delete(name);
   }
 
   async #settleAll(store: Store): Promise<void> {

@@ -68,9 +68,9 @@ export class RunRelease {
   }
 }
 
-/** The run was given back between two calls. */
+/** The run was given back: by a worker between two calls, or by a server that closes. An abort with this reason cancels nothing. */
 export class Released extends Error {
   constructor() {
-    super("the worker has given the run back");
+    super("the process has given the run back");
   }
 }

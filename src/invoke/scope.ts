@@ -11,7 +11,12 @@ import {
   scopeText,
 } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
-import { callsByPendingId, highestSeqOfTask } from "../store/tables/calls.ts";
+import {
+  callsByPendingId,
+  type CopiedCallKey,
+  copiedCallsById,
+  highestSeqOfTask,
+} from "../store/tables/calls.ts";
 import { type Writer } from "../store/tables/write-calls.ts";
 import { type Labels, reopenRun } from "../store/tables/runs.ts";
 import { runReverted } from "../store/tables/tombstones.ts";
@@ -107,6 +112,7 @@ export class Scope {
   #recorded = new Set<string>();
   readonly #triedBefore: Set<string>;
   #pending: ReadonlyMap<string, Map<string, boolean>> = new Map();
+  #copied: Map<string, CopiedCallKey> = new Map();
 
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
@@ -272,6 +278,17 @@ export class Scope {
     return counted;
   }
 
+  /**
+   * In a fork: the call that the parent made under this `toolCallId`, once. The recorded response that asks for it has its
+   * arguments redacted, so they do not lead to its key.
+   */
+  takeCopied(toolCallId: string, toolName: string): CopiedCallKey | undefined {
+    const found = this.#copied.get(toolCallId);
+    if (found?.toolName !== toolName) return undefined;
+    this.#copied.delete(toolCallId);
+    return found;
+  }
+
   /** A pending call now has an outcome: the next call with its `toolCallId` is another call. */
   noteAnswered(toolCallId: string, key: string): void {
     this.#pending.get(toolCallId)?.set(key, false);
@@ -302,8 +319,11 @@ export class Scope {
       const row = taken ?? (yield* ensureScope(identity, attempt, now, run));
       if (row.isSealed && isBare) throw runReverted(identity.runId);
       if (isBare && row.isOfNewRun !== true) yield* reopenRun(identity.runId, host.ownerId, null, now);
+      // A new run has no calls.
+      if (row.isOfNewRun === true) return { row, keys: new Set<string>(), pending: new Map(), seq: 0 };
       const seq = yield* highestSeqOfTask(identity, attempt);
-      return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq };
+      const copied = row.originId === null ? undefined : yield* copiedCallsById(row.id, attempt);
+      return { row, keys: yield* keysOfScope(row.id), pending: yield* callsByPendingId(row.id), seq, copied };
     }, "normal");
     if (loaded.row.attempt > attempt && root === this) {
       throw staleAttempt(this, loaded.row.attempt);
@@ -315,6 +335,7 @@ export class Scope {
     this.#keyVersion = loaded.row.keyVersion;
     this.#recorded = loaded.keys;
     this.#pending = loaded.pending;
+    this.#copied = loaded.copied ?? new Map();
     this.skipSeqTo(loaded.seq);
   }
 }

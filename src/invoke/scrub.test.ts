@@ -33,6 +33,8 @@ describe("a secret is removed", () => {
     ["in a shell", `'${secret.replaceAll("'", String.raw`'\''`)}'`],
     ["with decomposed letters", secret.normalize("NFD")],
     ["as single bytes", Buffer.from(secret).toString("latin1")],
+    ["with one character encoded as in a URL", secret.replaceAll("+", "%2B")],
+    ["with some characters encoded as in a URL", secret.replaceAll(/[ "\\]/g, encodeURIComponent)],
     ["in hex", Buffer.from(secret).toString("hex")],
   ])("%s", (_name, text) => {
     const scrubbed = scrub(`failed: ${text}!`);

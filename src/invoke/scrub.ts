@@ -28,8 +28,14 @@ export function createScrubber(values: HiddenValues): Scrub {
   const patterns = inGroups(longestFirst.slice(long.length)).map(
     (group) => new RegExp(group.map(escaped).join("|"), "gi"),
   );
+  const mixed = [...secrets].flatMap((secret) =>
+    secret.length > LONGEST_IN_PATTERN ? [] : [new RegExp(partlyEncoded(secret), "gi")],
+  );
   return (text) =>
-    [...long, ...patterns].reduce<string>((clean, each) => clean.replaceAll(each, "[redacted]"), text);
+    [...long, ...patterns, ...mixed].reduce<string>(
+      (clean, each) => clean.replaceAll(each, "[redacted]"),
+      text,
+    );
 }
 
 /** A pattern that is too large for V8 throws an error, which would contain the secret. */
@@ -52,6 +58,14 @@ function inGroups(spellings: readonly string[]): string[][] {
 
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
+
+/** Programs disagree on which characters of a URL to encode: each may be encoded or not. */
+function partlyEncoded(secret: string): string {
+  return escaped(secret).replaceAll(/\\?([ -/:-@[-`{-~])/g, (plain, character: string) => {
+    const code = character.charCodeAt(0).toString(16).padStart(2, "0");
+    return `(?:${plain}|%${code})`;
+  });
 }
 
 /** Shorter texts are parts of many words. */

@@ -6,7 +6,7 @@ import type { JsonSchema } from "../definition/json-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import { describeInput } from "./content-digest.ts";
 import { HostValue } from "../util/encode.ts";
-import { markOf, mask } from "./redact.ts";
+import { holdsMark, markOf, mask } from "./redact.ts";
 import { createScrubber, secretsOf } from "./scrub.ts";
 
 /** Replaces an invalid input of `write` and `edit`: its content may be anywhere in it. */
@@ -19,6 +19,13 @@ export function hidesSomething(spec: ToolSpec): boolean {
 
 export function hidesInput(spec: ToolSpec): boolean {
   return spec.redactInput.length > 0 || spec.digestInput !== undefined;
+}
+
+/** Whether these are arguments as they are logged, and not as they were sent. */
+export function isRedactedInput(spec: ToolSpec, args: unknown): boolean {
+  if (args === LEFT_OUT) return true;
+  if (spec.digestInput !== undefined && isRecord(args)) return !Object.hasOwn(args, spec.digestInput);
+  return hidesInput(spec) && holdsMark(JSON.stringify(args) ?? "");
 }
 
 /** @param parsed the parsed arguments; `undefined` if they do not match the schema: then everything is hidden */

@@ -29,6 +29,10 @@ export interface ChatAbout extends Omit<AgentAbout, "name"> {
   readonly seed?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
 }
 
 /** The work of a span. */
@@ -83,6 +87,10 @@ export interface ChatAnswer {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly cachedInputTokens?: number | undefined;
+  /** Of the input tokens, those that were written to the cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** Of the output tokens. */
+  readonly reasoningTokens?: number | undefined;
 }
 
 export interface WorkContent {
@@ -119,6 +127,8 @@ export interface CallEnd {
 export interface Telemetry {
   /** There is nothing to report to now, as without an SDK: calls need not report. */
   isIdle(): boolean;
+  /** Whether metrics are collected here. */
+  isMeasured(): boolean;
   /** Every event of the runtime, with the span of the call that it is about. */
   notice(event: RuntimeEvent, span?: CallSpan): void;
   open(work: Work): OpenSpan;
@@ -135,7 +145,7 @@ export interface Telemetry {
 /** What telemetry asks the runtime for. */
 export interface TelemetrySource {
   warnOnce(topic: string, message: string): void;
-  /** `undefined` while the store is not open. */
+  /** `undefined` while the store is not open. Called when metrics are collected. */
   pendingApprovals(): Promise<PendingApprovals | undefined>;
 }
 
@@ -143,6 +153,8 @@ export interface PendingApprovals {
   readonly count: number;
   /** The age of the oldest one. */
   readonly oldestMs: number;
+  /** Decisions of processes without telemetry. Each is returned once, to one process. */
+  readonly decided: readonly { readonly waitedMs: number; readonly approved: boolean }[];
 }
 
 /** The option of a runtime: what `openTelemetry()` returns. */

@@ -3,7 +3,14 @@
  * the loop resumes. When a request differs from the stored one, the loop calls the model from there on.
  */
 import { ToolwrightError } from "../errors.ts";
-import { type RecordedResponse, readResponse, saveResponse } from "../store/tables/responses.ts";
+import {
+  ANY_REQUEST,
+  FIRST_BY_REQUEST,
+  forgetLaterResponses,
+  type RecordedResponse,
+  readResponse,
+  saveResponse,
+} from "../store/tables/responses.ts";
 import type { Transaction } from "../store/store.ts";
 import { decode, encode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
@@ -13,6 +20,7 @@ import type { Replay } from "../invoke/replay/replay.ts";
 import type { ResponseRequest } from "../invoke/replay/recorded-requests.ts";
 import { LiveResponse } from "../stream/live-response.ts";
 import type { PartOrigin, StreamPartDetails } from "../stream/stream-part.ts";
+import { CopiedResponses } from "./copied-responses.ts";
 import { RequestLog } from "./request-log.ts";
 
 export interface ResponseSlot {
@@ -78,16 +86,18 @@ export function recordedResponsesOf(
       const requestJson = await requests.describe(position, request);
       const found = isLive ? undefined : await readAt(scope, position);
       const isSame =
-        found?.requestHash === requestHash || (found !== undefined && found.requestHash === earlierHash);
-      if (found !== undefined && !isSame) {
+        found !== undefined && [requestHash, earlierHash, ANY_REQUEST].includes(found.requestHash);
+      const hasDiverged = found !== undefined && !isSame;
+      if (hasDiverged) {
         isLive = true;
         onDiverged(position - first);
       }
-      const slot = slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined);
+      const asked = { requestHash, requestJson };
+      const slot = slotAt(scope, position, asked, isSame ? found : undefined, hasDiverged);
       const release = (): void => {
         if (next === position + 1) next = position;
       };
-      return { ...slot, release, hasDiverged: found !== undefined && !isSame };
+      return { ...slot, release, hasDiverged };
     },
   };
 }
@@ -98,6 +108,7 @@ export function recordedResponsesOf(
  */
 export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
   const requests = new RequestLog(scope);
+  const copied = new CopiedResponses(scope);
   return {
     async next(requestHash, request) {
       const count = scope.countRequest(requestHash);
@@ -111,8 +122,14 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
       const requestJson = await requests.describe(position, request);
       const found = await readAt(scope, position);
       const isSame = found?.requestHash === requestHash;
+      const slot = slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined);
+      if (isSame) copied.noteUsed(position);
+      const copy = isSame ? undefined : await copied.take(request);
       return {
-        ...slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined),
+        ...slot,
+        ...(copy === undefined
+          ? {}
+          : { recorded: { value: await slot.save(copy.value, () => copy.forget()) } }),
         release: () => scope.uncountRequest(requestHash, count),
         hasDiverged: false,
       };
@@ -122,7 +139,7 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
 
 /** Far behind the positions of loops that count theirs. */
 function positionOfRequest(requestHash: string, count: number): number {
-  return 2 ** 52 + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
+  return FIRST_BY_REQUEST + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
 }
 
 async function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
@@ -138,6 +155,7 @@ function slotAt(
   position: number,
   request: { readonly requestHash: string; readonly requestJson: string | null },
   recorded: RecordedResponse | undefined,
+  hasDiverged = false,
 ): Omit<ResponseSlot, "hasDiverged" | "release"> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
   const { streams } = scope.host;
@@ -148,6 +166,7 @@ function slotAt(
     const responseJson = encode(value);
     const changes = await commit(scope, function* () {
       const saved = yield* saveResponse(location, { ...request, responseJson }, scope.writer);
+      if (saved > 0 && hasDiverged) yield* forgetLaterResponses(location);
       if (saved > 0) for (const more of also) if (more !== undefined) yield* more();
       return saved;
     });

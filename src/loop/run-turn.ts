@@ -36,8 +36,10 @@ export interface TurnOptions<T> {
   readonly inputHash: string;
   /** The input that is stored; a resume uses it instead of the input of the caller. */
   readonly began: unknown;
-  /** Whether this input may follow the stored turns. */
-  readonly follows: (record: { readonly first: PastTurn; readonly last: PastTurn }) => boolean;
+  /** Whether this input may follow the last turn. Default: any input may. */
+  readonly follows?: ((last: PastTurn) => boolean) | undefined;
+  /** Whether it belongs to the run with this first turn. Default: yes, and the first turn is not read. */
+  readonly continues?: ((first: PastTurn) => boolean) | undefined;
   /** Each turn has its own budgets, cache and breakers. Default: the turns of a run share them. */
   readonly hasOwnBudget?: boolean | undefined;
   /** Shown in lists of runs. */
@@ -53,17 +55,35 @@ export interface TurnOptions<T> {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface PastTurn {
-  readonly began: unknown;
+/** Decodes what is used: the input of a turn may be a long conversation. */
+export class PastTurn {
+  readonly #row: TurnRow;
+  #began: { readonly value: unknown } | undefined;
+  #result: { readonly value: unknown } | undefined;
+
+  constructor(row: TurnRow) {
+    this.#row = row;
+  }
+
+  get began(): unknown {
+    return (this.#began ??= { value: decode(this.#row.beganJson) }).value;
+  }
+
   /** `undefined` until it ends. */
-  readonly result: unknown;
+  get result(): unknown {
+    const { resultJson } = this.#row;
+    return (this.#result ??= { value: resultJson === null ? undefined : decode(resultJson) }).value;
+  }
 }
 
 export interface Turn {
   readonly scope: Scope;
   /** From 1. */
   readonly number: number;
+  /** Its input as stored, decoded when it is read. */
   readonly began: unknown;
+  /** `began` is the input of this call. Otherwise an earlier process stored it. */
+  readonly isOwnInput: boolean;
   /**
    * Stores the result, and deletes what only a resume would need.
    * @param began replaces the stored input, without what only a resume would need
@@ -73,7 +93,10 @@ export interface Turn {
 
 const NODE = "main";
 
-type TurnInput = "runId" | "kind" | "inputHash" | "began" | "follows" | "hasOwnBudget";
+type ChosenBy = Pick<
+  TurnOptions<never>,
+  "runId" | "kind" | "inputHash" | "follows" | "continues" | "hasOwnBudget"
+> & { readonly beganJson: string };
 
 /**
  * @param drive runs the turn; not called when it has ended
@@ -88,7 +111,8 @@ export async function runTurn<T>(
 ): Promise<T> {
   const { runId, limits, signal } = options;
   const { host } = runtime;
-  const chosen = await host.store.read(() => chooseTurn(options));
+  const chosenBy: ChosenBy = { ...options, beganJson: encode(options.began) };
+  const chosen = await host.store.read(() => chooseTurn(chosenBy));
   if (chosen.resultJson !== null) {
     noteRecorded(host, runId);
     return replay(decode(chosen.resultJson), chosen.turn);
@@ -97,15 +121,19 @@ export async function runTurn<T>(
   let refusal: unknown;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
-    const row = await startTurn(host, scope, chosen.turn, options).catch((error: unknown) => {
+    const row = await startTurn(host, scope, chosen.turn, chosenBy).catch((error: unknown) => {
       if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") refusal = error;
       throw error;
     });
     if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
+    const stored = new PastTurn(row);
     return drive({
       scope,
       number: chosen.turn,
-      began: decode(row.beganJson),
+      get began() {
+        return stored.began;
+      },
+      isOwnInput: row.beganJson === chosenBy.beganJson,
       end: (result, began) =>
         end(host, scope, chosen.turn, encode(result), began === undefined ? undefined : encode(began)),
     });
@@ -131,8 +159,8 @@ function noteRecorded(host: Host, runId: string): void {
 }
 
 /** The stored turn with this input, or the next one. */
-function* chooseTurn(options: Pick<TurnOptions<never>, TurnInput>): Transaction<TurnRow> {
-  const { runId, kind, inputHash, began, follows, hasOwnBudget = false } = options;
+function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
+  const { runId, kind, inputHash, beganJson, follows, continues, hasOwnBudget = false } = options;
   const last = yield* lastTurn(runId);
   const turn = (last?.turn ?? 0) + 1;
   const next: TurnRow = {
@@ -140,7 +168,7 @@ function* chooseTurn(options: Pick<TurnOptions<never>, TurnInput>): Transaction<
     turn,
     kind,
     inputHash,
-    beganJson: encode(began),
+    beganJson,
     resultJson: null,
     // The first turn uses the budgets of the run: that is where users look for them.
     budgetId: hasOwnBudget && turn > 1 ? digest(["budget of a turn", runId, turn]) : null,
@@ -153,11 +181,10 @@ function* chooseTurn(options: Pick<TurnOptions<never>, TurnInput>): Transaction<
   if (last.kind !== kind) throw taken(runId, `belongs to a ${last.kind}`);
   const stored = yield* turnByInput(runId, inputHash);
   if (stored === undefined) {
-    const first = last.turn === 1 ? last : ((yield* turnOf(runId, 1)) ?? last);
-    if (!follows({ first: pastTurnOf(first), last: pastTurnOf(last) })) {
-      throw taken(runId, "was started with another input");
-    }
-    return next;
+    const mayFollow = follows === undefined || follows(new PastTurn(last));
+    if (mayFollow && (continues === undefined || continues(new PastTurn(yield* firstTurn(last)))))
+      return next;
+    throw taken(runId, "was started with another input");
   }
   if (stored.isGivenUp) throw deletedReplay(runId, stored.turn);
   if (stored.turn !== last.turn && stored.resultJson === null) {
@@ -166,16 +193,11 @@ function* chooseTurn(options: Pick<TurnOptions<never>, TurnInput>): Transaction<
   return stored;
 }
 
-export function pastTurnOf({ beganJson, resultJson }: TurnRow): PastTurn {
-  return { began: decode(beganJson), result: resultJson === null ? undefined : decode(resultJson) };
+function* firstTurn(last: TurnRow): Transaction<TurnRow> {
+  return last.turn === 1 ? last : ((yield* turnOf(last.runId, 1)) ?? last);
 }
 
-async function startTurn(
-  host: Host,
-  scope: Scope,
-  turn: number,
-  options: Pick<TurnOptions<never>, TurnInput>,
-): Promise<TurnRow> {
+async function startTurn(host: Host, scope: Scope, turn: number, options: ChosenBy): Promise<TurnRow> {
   const { runId } = options;
   const previous = identityOf(runId, turn - 1);
   for (;;) {
@@ -207,7 +229,7 @@ async function end(
   beganJson: string | undefined,
 ): Promise<void> {
   const { runId, path } = scope.identity;
-  await host.streams.drain(runId);
+  await host.streams.beforeDeletion(runId);
   await host.store.transaction(function* () {
     yield* assertOwned(scope);
     yield* endTurn(runId, turn, resultJson, host.clock.now());

@@ -5,13 +5,26 @@ const BYTES_PER_TOKEN = 3;
 const TOKENS_OF_IMAGE = 1_600;
 
 export function estimateTokens(value: unknown): number {
+  // A list of parts may contain images; the replacer that finds them takes several times as long as the rest.
+  if (isOnlyText(value)) return tokensOfBytes(Buffer.byteLength(JSON.stringify(value)));
   let images = 0;
   const text = JSON.stringify(value, (_, item: unknown) => {
     if (!isImage(item)) return item;
     images += 1;
     return "";
   });
-  return Math.ceil(Buffer.byteLength(text ?? "") / BYTES_PER_TOKEN) + images * TOKENS_OF_IMAGE;
+  return tokensOfBytes(Buffer.byteLength(text ?? "")) + images * TOKENS_OF_IMAGE;
+}
+
+function tokensOfBytes(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Whether it is a message without parts. */
+function isOnlyText(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { content, provider } = value as { readonly content?: unknown; readonly provider?: unknown };
+  return typeof content === "string" && provider === undefined;
 }
 
 /** Measures each message once, even if the history is measured many times. */

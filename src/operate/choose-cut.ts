@@ -4,7 +4,8 @@ import type { ForkOptions } from "../runtime/runtime.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import type { PlanOutline } from "../invoke/events.ts";
 import type { KnownRun } from "./describe-run.ts";
-import { type Cut, type ForkSource, type Kept, rootsOf, type TaskToCopy } from "./fork-cut.ts";
+import type { CallToCopy } from "../store/tables/copy-run.ts";
+import { type Cut, enclosingKeys, type ForkSource, type Kept, rootsOf, type TaskToCopy } from "./fork-cut.ts";
 import { listTasks, parsePlace } from "./task-places.ts";
 
 interface Parent extends ForkSource {
@@ -55,7 +56,20 @@ function cutAt(parent: Parent, { runId }: ForkOptions, at: string, isFinished: b
   const isOver = parent.workflow === undefined ? isFinished : hasEnded(parent, root);
   const isRecorded = parent.isKept || parent.recorded.has(root.id) || parent.recorded.has(call.scopeId);
   if (isOver && !isRecorded) throw notRecorded(root.nodeId, runId, at);
+  assertNotInside(parent, call);
   return { kind: "call", call };
+}
+
+/** The responses of an agent inside a call are deleted when the call ends, so the fork would ask its model again. */
+function assertNotInside(parent: Parent, call: CallToCopy): void {
+  if (call.toolCallId === null || parent.recorded.has(call.scopeId)) return;
+  const around = enclosingKeys(parent, call);
+  const ended = parent.calls.find(({ key, status }) => around.has(key) && /^(success|error)$/.test(status));
+  if (ended === undefined) return;
+  throw forkError(
+    `The call ${call.key} was made by an agent inside the call ${ended.key}, which has ended, and the responses of that agent's model were not kept`,
+    `Fork at the call around it: at: ${JSON.stringify(ended.key)}.`,
+  );
 }
 
 /** The task runs again up to the call: without its model responses, it would ask the model again. */

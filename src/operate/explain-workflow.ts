@@ -1,10 +1,12 @@
 /** Explains the status of a workflow run, and which steps an operator can take. States only what the store holds. */
+import type { JsonSchema } from "../definition/json-schema.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";
 import { readCallLog } from "../store/tables/call-log.ts";
 import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
 import { readTaskHeads, type TaskHead } from "../store/tables/tasks.ts";
+import { readWaits } from "../store/tables/waits.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
@@ -13,11 +15,12 @@ import { toAge, toDuration, toShortText } from "../terminal/readable.ts";
 import { describeMissing } from "../workflow/missing-tasks.ts";
 import type { StartOptions } from "../workflow/run-options.ts";
 import { errorOf } from "./described-error.ts";
+import { exampleOf } from "./example-value.ts";
 import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
 import { describeCall, describeOpenCalls } from "./open-calls.ts";
-import { describeWaits, listRefusals, listWaits } from "./run-waits.ts";
+import { describeWaits, listRefusals } from "./run-waits.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -115,16 +118,23 @@ async function explainWaiting(store: Store, run: WorkflowRunRow, name: string): 
 
 async function explainWaits(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
   const { runId, status } = run;
-  const waits = await listWaits(store, runId);
+  const waits = await store.read(() => readWaits(runId));
   const refusals = await listRefusals(store, runId);
   const because = [`${name} waits.`, ...(await describeWaits(store, runId)), ...refusals];
   const resume = nextStep("resume", runId);
   if (waits.length === 0 || waits.some(({ isOver }) => isOver)) return { status, because, next: [resume] };
-  const sends = waits.flatMap(({ signal }) =>
-    signal === null ? [] : [nextStep("signal", [runId, signal], ["--payload", "{}"])],
+  const sends = waits.flatMap(({ signal, schemaJson }) =>
+    signal === null ? [] : [sendStep(runId, signal, schemaJson)],
   );
   const here = { ...nextStep("resume", runId, ["--wait"]), label: "Wait here, then continue" };
   return { status, because, next: [...sends, ...((await isResumable(store, run)) ? [here] : [])] };
+}
+
+/** Only the sender knows the payload. The example shows its shape, and is accepted as it is. */
+function sendStep(runId: string, signal: string, schemaJson: string | null): NextStep {
+  const example = schemaJson === null ? {} : exampleOf(JSON.parse(schemaJson) as JsonSchema);
+  const label = "Send the signal, with your payload instead of the example";
+  return { ...nextStep("signal", [runId, signal], ["--payload", JSON.stringify(example)]), label };
 }
 
 async function explainFailed(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {

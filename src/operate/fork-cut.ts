@@ -16,6 +16,8 @@ export interface ForkSource {
   readonly tasks: readonly TaskToCopy[];
   readonly scopes: readonly CopiedScope[];
   readonly calls: readonly CallToCopy[];
+  /** The keys of the calls whose effects were taken back. */
+  readonly reverted: ReadonlySet<string>;
 }
 
 /** The first task or call that runs in the fork. */
@@ -30,6 +32,8 @@ export type Cut =
 export interface Kept {
   readonly tasks: readonly TaskToCopy[];
   readonly calls: readonly CallToCopy[];
+  /** Whether all of a task is kept. */
+  readonly isBefore: (root: CopiedScope) => boolean;
   /** The task in which the cut is: it resumes the attempt of the call. */
   readonly open: { readonly root: CopiedScope; readonly attempt: number } | undefined;
 }
@@ -49,10 +53,10 @@ export function rootsOf({ scopes, calls }: ForkSource): (scopeId: number) => Cop
 }
 
 export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): Kept {
-  if (cut.kind === "start") return { tasks: [], calls: [], open: undefined };
+  if (cut.kind === "start") return { tasks: [], calls: [], isBefore: () => false, open: undefined };
   const rootOf = rootsOf(source);
   const settled = source.calls.filter(isSettled);
-  if (cut.kind === "end") return { tasks: source.tasks.filter(isCopied), calls: settled, open: undefined };
+  if (cut.kind === "end") return keepAll(source, settled, isWorkflow);
   const place = cut.kind === "task" ? cut : placeOf(rootOf(cut.call.scopeId));
   const open =
     cut.kind === "call" ? { root: rootOf(cut.call.scopeId), attempt: cut.call.attempt } : undefined;
@@ -70,8 +74,44 @@ export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): K
   return {
     tasks,
     calls,
+    isBefore,
     open: open?.root === undefined ? undefined : { root: open.root, attempt: open.attempt },
   };
+}
+
+/** Without what was taken back, and what came after it: outside it is not so any more. */
+function keepAll(source: ForkSource, settled: readonly CallToCopy[], isWorkflow: boolean): Kept {
+  const { tasks, reverted } = source;
+  const isTrue = ({ key }: CallToCopy): boolean => !reverted.has(key);
+  if (!isWorkflow || reverted.size === 0)
+    return {
+      tasks: tasks.filter(isCopied),
+      calls: settled.filter(isTrue),
+      isBefore: () => true,
+      open: undefined,
+    };
+  const wasReverted = isRevertedIn(source);
+  const first = tasks.find(wasReverted);
+  const kept = (first === undefined ? tasks.filter(isCopied) : tasksBefore(tasks, first)).filter(
+    (task) => !wasReverted(task),
+  );
+  const isBefore = scopesOf(kept);
+  const rootOf = rootsOf(source);
+  const calls = settled.filter((call) => {
+    const root = rootOf(call.scopeId);
+    return isTrue(call) && root !== undefined && isBefore(root);
+  });
+  return { tasks: kept, calls, isBefore, open: undefined };
+}
+
+/** Whether an effect of a task was taken back. */
+export function isRevertedIn(source: ForkSource): (task: TaskToCopy) => boolean {
+  const rootOf = rootsOf(source);
+  const roots = source.calls
+    .filter(({ key }) => source.reverted.has(key))
+    .flatMap(({ scopeId }) => rootOf(scopeId) ?? []);
+  return ({ nodeId, path }) =>
+    roots.some((root) => root.nodeId === nodeId && isSamePath(path, root.path.split("#")[0] ?? ""));
 }
 
 /** A call that waits, or that has just begun, is compared with the parent's when the fork makes it. */
@@ -135,7 +175,7 @@ function scopesBefore(
 }
 
 /** The calls around the cut are entered again. */
-function enclosingKeys({ scopes, calls }: ForkSource, cut: CallToCopy): Set<string> {
+export function enclosingKeys({ scopes, calls }: ForkSource, cut: CallToCopy): Set<string> {
   const byId = new Map(scopes.map((scope) => [scope.id, scope]));
   const scopeOfKey = new Map(calls.map(({ key, scopeId }) => [key, scopeId]));
   const keys = new Set<string>();

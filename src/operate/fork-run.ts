@@ -9,15 +9,27 @@ import type { ForkedRun, ForkOptions } from "../runtime/runtime.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import * as copy from "../store/tables/copy-run.ts";
 import { FORK_EFFECTS, insertFork, readFork } from "../store/tables/forks.ts";
-import { isRecorded } from "../store/tables/recordings.ts";
+import { copyRecording, isRecorded, outputPart, resultPart, turnPart } from "../store/tables/recordings.ts";
+import { listRevertedCalls } from "../store/tables/reverts.ts";
 import { readOutline } from "../store/tables/runs.ts";
 import { readLoopEnds, readTaskHeads } from "../store/tables/tasks.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
-import { chooseCut, forkError, outputsFor } from "./choose-cut.ts";
+import type { CallToCopy } from "../store/tables/copy-run.ts";
+import { chooseCut, outputsFor } from "./choose-cut.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
-import { type Cut, type ForkSource, type Kept, keepBefore, keptLoops, rootsOf } from "./fork-cut.ts";
+import {
+  type Cut,
+  enclosingKeys,
+  type ForkSource,
+  type Kept,
+  keepBefore,
+  isRevertedIn,
+  keptLoops,
+  rootsOf,
+} from "./fork-cut.ts";
+import { responsesBefore } from "./fork-responses.ts";
 
 export const FORK_OPTIONS: OptionTable = optionTable<ForkOptions>(
   "runtime.fork",
@@ -75,6 +87,7 @@ function* fork(
     effects,
     copied: { tasks: kept.tasks.length, calls: kept.calls.length },
     rerun: namesOfRerun(parent, kept),
+    reverted: [...new Set(kept.tasks.filter(isRevertedIn(parent)).map(({ nodeId }) => nodeId))],
     dryRun,
   };
   if (dryRun) return report;
@@ -86,6 +99,7 @@ function* fork(
   for (const { place, output } of outputs) yield* copy.replaceOutput(runId, place, encode(output));
   yield* copyScopes(dialect, runId, parent, cut, kept);
   if (known.row.kind === "agent") yield* copyTurns(parentId, runId, cut, kept);
+  if (parent.isKept && isReplayable(options, kept)) yield* copyRecordings(runId, parent, cut, kept, options);
   return report;
 }
 
@@ -96,6 +110,7 @@ function* readParent(runId: string): Transaction<Parent> {
     tasks: yield* readTaskHeads(runId),
     scopes: yield* copy.readScopes(runId),
     calls: yield* copy.readCallsToCopy(runId),
+    reverted: yield* listRevertedCalls(runId),
     originId: (yield* readFork(runId))?.originId ?? runId,
     outline: outline === undefined ? [] : (JSON.parse(outline) as readonly PlanOutline[]),
     endedLoops: yield* readLoopEnds(runId),
@@ -156,7 +171,12 @@ function* copyScopes(
   const holding = new Set(kept.calls.map(({ scopeId }) => scopeId));
   const rootOf = rootsOf(parent);
   if (kept.open !== undefined) holding.add(kept.open.root.id);
-  for (const { id } of scopes) if (cut.kind === "end" && parent.recorded.has(id)) holding.add(id);
+  // Those of tasks that are over are for fixtures of the fork.
+  for (const { id } of scopes) {
+    const root = rootOf(id);
+    const isNeeded = cut.kind === "end" || parent.isKept;
+    if (isNeeded && root !== undefined && parent.recorded.has(id) && kept.isBefore(root)) holding.add(id);
+  }
   const used = new Set([...holding].flatMap((id) => [id, rootOf(id)?.id ?? id]));
   const copied = scopes
     // Keys of older versions are derived in another way: the fork must find the parent's calls.
@@ -179,17 +199,34 @@ function* copyScopes(
       newKey: newKeys.get(key) ?? "",
     })),
   );
-  const withResponses = copied.filter(({ oldId }) => parent.recorded.has(oldId) && used.has(oldId));
   const responses: copy.CopiedResponses[] = [];
-  for (const { oldId } of withResponses) {
-    const newScopeId = newIds.get(oldId) ?? 0;
-    const isOpen = cut.kind === "call" && oldId === cut.call.scopeId;
-    const { attempt, position } = isOpen
-      ? { attempt: cut.call.attempt, position: yield* lastResponse(cut) }
-      : { attempt: null, position: null };
-    responses.push({ scopeId: oldId, newScopeId, attempt, position });
+  for (const { oldId } of copied) {
+    if (!used.has(oldId) || !parent.recorded.has(oldId)) continue;
+    const at = cutIn(parent, cut, oldId);
+    const before =
+      at && responsesBefore(yield* copy.readResponsesToCopy(oldId), at, callsOf(parent, kept, oldId));
+    responses.push({ scopeId: oldId, newScopeId: newIds.get(oldId) ?? 0, responses: before ?? null });
   }
-  yield* copy.copyResponses(responses);
+  yield* copy.copyResponses(dialect, responses);
+}
+
+/** The call at which a scope is cut: the one at the cut, or the call around it. `undefined`: all of the scope is kept. */
+function cutIn(parent: Parent, cut: Cut, scopeId: number): CallToCopy | undefined {
+  if (cut.kind !== "call") return undefined;
+  if (cut.call.scopeId === scopeId) return cut.call;
+  const around = enclosingKeys(parent, cut.call);
+  return parent.calls.find(
+    (call) => call.scopeId === scopeId && around.has(call.key) && call.attempt === cut.call.attempt,
+  );
+}
+
+function callsOf({ calls }: Parent, kept: Kept, scopeId: number) {
+  const isKept = new Set(kept.calls);
+  const inScope = calls.filter((call) => call.scopeId === scopeId);
+  return {
+    kept: inScope.filter((call) => isKept.has(call)),
+    dropped: inScope.filter((call) => !isKept.has(call)),
+  };
 }
 
 function attemptOf(
@@ -202,23 +239,37 @@ function attemptOf(
   return open !== undefined && rootOf(scope.id) === open.root ? open.attempt : scope.attempt;
 }
 
-/** The response that asked for the call at the cut. Without one, none of them was followed so far. */
-function* lastResponse({ call }: Extract<Cut, { kind: "call" }>): Transaction<number> {
-  if (call.toolCallId === null) return -1;
-  return (yield* copy.positionOfCall(call.scopeId, call.attempt, call.toolCallId)) ?? -1;
+/** With other outputs or another input, the tasks before the cut would not be what the code makes of the input. */
+function isReplayable({ input, outputs = {} }: ForkOptions, { tasks }: Kept): boolean {
+  return Object.keys(outputs).length === 0 && (input === undefined || tasks.length === 0);
 }
 
-function* copyTurns(parentId: string, runId: string, cut: Cut, { open }: Kept): Transaction<void> {
-  if (cut.kind === "start") return;
-  const turn = open?.root.iteration;
-  yield* copy.copyTurns(parentId, runId, cut.kind === "end" ? null : (turn ?? turnOf(cut)));
-  if (turn !== undefined) yield* copy.reopenTurn(parentId, runId, turn);
+/** The fork can be recorded like its parent. */
+function* copyRecordings(
+  runId: string,
+  parent: Parent,
+  cut: Cut,
+  kept: Kept,
+  { runId: parentId }: ForkOptions,
+): Transaction<void> {
+  const roots = parent.scopes.filter((scope) => scope.parentKey === "" && kept.isBefore(scope));
+  const parts = [
+    ...kept.tasks.map(({ nodeId, path }) => outputPart(nodeId, path)),
+    ...roots.map(({ nodeId, path }) => resultPart(nodeId, path)),
+    ...Array.from({ length: turnsBefore(cut, kept) ?? roots.length }, (_, index) => turnPart(index + 1)),
+  ];
+  yield* copyRecording(parentId, runId, parts);
 }
 
-/** `main[0#2]` is the second turn. */
-function turnOf(cut: Cut): number {
-  if (cut.kind !== "task") return 1;
-  const turn = Number(cut.path?.split("#")[1] ?? 1);
-  if (!Number.isInteger(turn)) throw forkError("at must name a turn of the agent, or a call");
-  return turn;
+/** An agent has a scope for each turn. The turn in which the cut is starts again, with the same input or another one. */
+function* copyTurns(parentId: string, runId: string, cut: Cut, kept: Kept): Transaction<void> {
+  const before = turnsBefore(cut, kept);
+  if (before !== 0) yield* copy.copyTurns(parentId, runId, before === null ? null : before + 1);
+}
+
+/** `null`: all. */
+function turnsBefore(cut: Cut, { open }: Kept): number | null {
+  if (cut.kind === "end") return null;
+  const path = open?.root.path ?? (cut.kind === "task" ? cut.path : undefined);
+  return Number.parseInt(path ?? "0", 10);
 }

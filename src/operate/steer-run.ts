@@ -4,8 +4,10 @@ import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { voidApprovalsOfRun } from "../store/tables/approvals.ts";
 import { markReady } from "../store/tables/queue.ts";
+import { queueProgramAgain } from "../store/tables/program-claims.ts";
 import { assertResumable } from "../store/tables/reverts.ts";
 import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
+import { forgetTakeovers } from "../store/tables/takeovers.ts";
 import { queueAgain, readRun } from "../store/tables/workflow-runs.ts";
 import { type CancelResult, cancelRun } from "./cancel-run.ts";
 import { type CommandSyntax, toCommand } from "./commands.ts";
@@ -63,11 +65,17 @@ export interface ResumeAnswer {
   readonly command: string | null;
 }
 
-/** A failed or cancelled workflow run is queued again. `false` for a program that has ended: only its input starts it. */
+/**
+ * A failed or cancelled run is queued again. `false` for an agent or a program that has ended and that no worker has run: only
+ * its own process has its input.
+ */
 function giveToWorkers(store: Store, { runId, kind, state }: RunRow): Promise<boolean> {
+  const again = kind === "workflow" ? queueAgain : queueProgramAgain;
   return store.transaction(function* () {
-    if (kind === "workflow" && (state === "failed" || state === "cancelled"))
-      yield* queueAgain(runId, Date.now());
+    if (state === "failed" || state === "cancelled") {
+      yield* again(runId, Date.now());
+      yield* forgetTakeovers(runId);
+    }
     return (yield* markReady(runId)) > 0;
   }, "normal");
 }

@@ -127,10 +127,10 @@ function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
   return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
 }
 
-/** What becomes of a run that is ready, if workers are there. */
+/** What becomes of a run that is ready, if workers are there, or have left it. */
 function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
-  const isOffered = row.readyAtMs !== null && workers.some(({ status }) => status === "active");
-  return isOffered ? ` ${outlookOf(row, workers).because}` : "";
+  const isSeen = row.parked !== null || workers.some(({ status }) => status === "active");
+  return row.readyAtMs !== null && isSeen ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

@@ -23,6 +23,12 @@ export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs 
     because,
     isChanged,
   });
+  // It stays so when the worker that found it has ended.
+  if (row.parked === "changed" && row.onChange !== "pin")
+    return none(
+      "Its workflow has changed since it started, so workers leave it until the changes are accepted.",
+      true,
+    );
   const living = workers.filter(({ status }) => status === "active");
   if (living.length === 0) return none(NO_WORKER);
   const serving = living.filter(({ serves }) =>
@@ -43,12 +49,7 @@ export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs 
       `It is pinned to build "${toTerminalName(row.build ?? "")}", and no worker with that build is running.`,
     );
   if (row.parked === "changed")
-    return none(
-      row.onChange === "pin"
-        ? "Its workflow has changed since it started, and no worker with the old version is running."
-        : "Its workflow has changed since it started, so workers leave it until the changes are accepted.",
-      row.onChange !== "pin",
-    );
+    return none("Its workflow has changed since it started, and no worker with the old version is running.");
   if (row.readyAtMs !== null && row.readyAtMs > nowMs)
     return {
       mayTake: true,

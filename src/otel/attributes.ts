@@ -52,6 +52,10 @@ export function describeWork(work: Work): Described {
           "gen_ai.request.seed": work.seed,
           "gen_ai.request.max_tokens": work.maxTokens,
           "gen_ai.request.temperature": work.temperature,
+          "gen_ai.request.top_k": work.topK,
+          "gen_ai.request.top_p": work.topP,
+          "gen_ai.request.frequency_penalty": work.frequencyPenalty,
+          "gen_ai.request.presence_penalty": work.presencePenalty,
           ...placeAttributes(place),
         }),
       };
@@ -103,6 +107,8 @@ function answerAttributes(answer: ChatAnswer): Attributes {
     "gen_ai.usage.input_tokens": answer.inputTokens,
     "gen_ai.usage.output_tokens": answer.outputTokens,
     "gen_ai.usage.cache_read.input_tokens": answer.cachedInputTokens,
+    "gen_ai.usage.cache_creation.input_tokens": answer.cacheWriteTokens,
+    "gen_ai.usage.reasoning.output_tokens": answer.reasoningTokens,
   };
 }
 

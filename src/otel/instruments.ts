@@ -19,11 +19,11 @@ export interface Instruments {
 }
 
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const RUN_SECONDS = [0.1, 0.4, 1.6, 6.4, 25.6, 102.4, 409.6, 1_638.4, 6_553.6, 26_214.4];
+const RUN_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
 /** Up to a week. */
 const WAIT_SECONDS = [1, 10, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 export function createInstruments(
   meter: Meter,
@@ -33,6 +33,7 @@ export function createInstruments(
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: boundaries } });
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { unit, description });
+  const approvalWait = histogram("toolwright.approval.wait", WAIT_SECONDS, "From a request to its decision.");
   return {
     toolDuration: histogram("gen_ai.execute_tool.duration", CALL_SECONDS, "How long tools ran."),
     agentDuration: histogram("gen_ai.invoke_agent.duration", RUN_SECONDS, "How long agents ran."),
@@ -43,7 +44,7 @@ export function createInstruments(
     ),
     chatDuration: histogram("gen_ai.client.operation.duration", CALL_SECONDS, "How long models took."),
     tokens: histogram("gen_ai.client.token.usage", TOKENS, "Tokens per request.", "{token}"),
-    approvalWait: histogram("toolwright.approval.wait", WAIT_SECONDS, "From a request to its decision."),
+    approvalWait,
     queueLag: histogram("toolwright.queue.lag", WAIT_SECONDS, "How long ready runs waited for a worker."),
     commitDuration: histogram("toolwright.store.commit.duration", COMMIT_SECONDS, "How long commits took."),
     unknown: counter("toolwright.calls.unknown", "{call}", "Calls whose outcome became unknown."),
@@ -53,7 +54,7 @@ export function createInstruments(
       "{run}",
       "Runs that were taken over from a dead process.",
     ),
-    stop: observeApprovals(meter, pendingApprovals),
+    stop: observeApprovals(meter, pendingApprovals, approvalWait),
   };
 }
 
@@ -61,6 +62,7 @@ export function createInstruments(
 function observeApprovals(
   meter: Meter,
   pendingApprovals: () => Promise<PendingApprovals | undefined>,
+  approvalWait: Histogram,
 ): () => void {
   const count = meter.createObservableGauge("toolwright.approvals.pending", {
     unit: "{request}",
@@ -76,7 +78,12 @@ function observeApprovals(
     if (pending === undefined) return;
     result.observe(count, pending.count);
     result.observe(age, pending.oldestMs / 1_000);
+    for (const { waitedMs, approved } of pending.decided) recordWait(approvalWait, waitedMs, approved);
   };
   meter.addBatchObservableCallback(observe, [count, age]);
   return () => meter.removeBatchObservableCallback(observe, [count, age]);
+}
+
+export function recordWait(approvalWait: Histogram, waitedMs: number, approved: boolean): void {
+  approvalWait.record(waitedMs / 1_000, { "toolwright.approved": approved });
 }

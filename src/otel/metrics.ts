@@ -4,9 +4,13 @@ import { OWN_COPY } from "../definition/package-copy.ts";
 import type { TelemetrySource, Work, WorkEnd } from "../invoke/telemetry.ts";
 import { given } from "./attributes.ts";
 import { currentFrame } from "./frames.ts";
-import { createInstruments, type Instruments } from "./instruments.ts";
+import { createInstruments, type Instruments, recordWait } from "./instruments.ts";
 import { providerName } from "./provider-name.ts";
+import { hasGlobalMeter } from "./sdk-presence.ts";
 import type { Watch } from "./watch.ts";
+
+/** How soon the metrics of an SDK begin that is registered later. */
+const LOOK_MS = 1_000;
 
 export class Metrics {
   readonly #given: MeterProvider | undefined;
@@ -15,13 +19,21 @@ export class Metrics {
   #provider: MeterProvider | undefined;
   #instruments: Instruments | undefined;
   #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param provider default: the global one, whenever it is registered */
   constructor(provider: MeterProvider | undefined, source: TelemetrySource, watch: Watch) {
     this.#given = provider;
     this.#source = source;
     this.#watch = watch;
+    this.#connect();
+  }
+
+  /** Gauges are read by the SDK, also from a runtime that does nothing: they must not wait for the next record. */
+  #connect(): void {
     this.#record(() => undefined);
+    if (this.#given !== undefined || this.#watch.try(hasGlobalMeter, true)) return clearInterval(this.#timer);
+    this.#timer ??= setInterval(() => this.#connect(), LOOK_MS).unref();
   }
 
   /** Counts at the start of the work. */
@@ -82,7 +94,7 @@ export class Metrics {
   }
 
   approvalWaited(ms: number, approved: boolean): void {
-    this.#record(({ approvalWait }) => approvalWait.record(ms / 1_000, { "toolwright.approved": approved }));
+    this.#record(({ approvalWait }) => recordWait(approvalWait, ms, approved));
   }
 
   queued(ms: number, kind: string): void {
@@ -95,6 +107,7 @@ export class Metrics {
 
   close(): void {
     this.#isClosed = true;
+    clearInterval(this.#timer);
     this.#watch.try(() => this.#instruments?.stop(), undefined);
   }
 

@@ -21,6 +21,10 @@ export class RuntimeTelemetry implements Telemetry {
     return this.#sdk.isMissing();
   }
 
+  isMeasured(): boolean {
+    return this.#sdk.hasMeter();
+  }
+
   notice(event: RuntimeEvent, span?: CallSpan): void {
     switch (event.type) {
       case "call-finished":

@@ -15,16 +15,26 @@ const NO_METER = createNoopMeter();
 export class SdkPresence {
   /** An SDK stays. */
   #isFound: boolean;
+  readonly #hasMeterProvider: boolean;
 
   constructor(tracerProvider: TracerProvider | undefined, meterProvider: MeterProvider | undefined) {
     this.#isFound = tracerProvider !== undefined || meterProvider !== undefined;
+    this.#hasMeterProvider = meterProvider !== undefined;
   }
 
   /** Cheap: asked several times for each call. An SDK may be registered later than the runtime was created. */
   isMissing(): boolean {
-    this.#isFound ||= hasTracers() || metrics.getMeter("toolwright") !== NO_METER;
+    this.#isFound ||= hasTracers() || hasGlobalMeter();
     return !this.#isFound;
   }
+
+  hasMeter(): boolean {
+    return this.#hasMeterProvider || hasGlobalMeter();
+  }
+}
+
+export function hasGlobalMeter(): boolean {
+  return metrics.getMeter("toolwright") !== NO_METER;
 }
 
 function hasTracers(): boolean {

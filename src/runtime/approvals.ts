@@ -8,6 +8,9 @@ import { holdsMark, mask } from "../invoke/redact.ts";
 import type { PendingApprovals } from "../invoke/telemetry.ts";
 import {
   countPending,
+  hasUnmeasured,
+  markMeasured,
+  takeUnmeasured,
   denyEqualRequests,
   type ApprovalFilter,
   type ApprovalRow,
@@ -38,11 +41,19 @@ export async function readApprovals(
   return rows.map(toApproval);
 }
 
+/** Telemetry that is turned on does not report the decisions of all time. */
+const MEASURED_MS = 3_600_000;
+
 /** For telemetry. */
 export async function readPending({ store, clock }: Host): Promise<PendingApprovals> {
   const now = clock.now();
-  const { count, oldestAtMs } = await store.read(() => countPending(now));
-  return { count, oldestMs: oldestAtMs === null ? 0 : Math.max(0, now - oldestAtMs) };
+  const { count, oldestAtMs, hasDecided } = await store.read(function* () {
+    return { ...(yield* countPending(now)), hasDecided: yield* hasUnmeasured(now - MEASURED_MS) };
+  });
+  const decided = hasDecided
+    ? await store.transaction(() => takeUnmeasured(now - MEASURED_MS), "normal")
+    : [];
+  return { count, oldestMs: oldestAtMs === null ? 0 : Math.max(0, now - oldestAtMs), decided };
 }
 
 export async function decideApproval(host: Host, id: string, decision: ApprovalDecision): Promise<Approval> {
@@ -62,6 +73,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
         decision.approvedArgs === undefined ? null : yield* hashOf(current, decision.approvedArgs),
       outputJson: happened === undefined ? null : reportedOutput(host, current, happened.output),
     });
+    if (host.telemetry?.isMeasured() === true) yield* markMeasured(id);
     const settled = yield* readApproval(id, now);
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);

@@ -14,7 +14,7 @@ export async function deleteSecretsOfTask(scope: Scope): Promise<void> {
   if (!scope.holdsSecrets || scope.waiting.size > 0) return;
   const { identity } = scope;
   const { runId, nodeId, path } = identity;
-  await scope.host.streams.drain(runId);
+  await scope.host.streams.beforeDeletion(runId);
   await write(scope, `secrets of ${scope.text}`, function* () {
     // Another process has taken over and still needs them.
     if ((yield* findScope(identity))?.epoch !== scope.writer.epoch) return;

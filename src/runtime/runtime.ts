@@ -121,6 +121,8 @@ export interface ForkedRun {
   readonly copied: { readonly tasks: number; readonly calls: number };
   /** Tasks of the parent that run again, as far as they are known. */
   readonly rerun: readonly string[];
+  /** Tasks that are copied although the other run has reverted an effect of theirs: outside, it is not so any more. */
+  readonly reverted: readonly string[];
   readonly dryRun: boolean;
 }
 

@@ -1,12 +1,13 @@
 /** Takes a task for one owner. It never takes over from a live owner; a dead owner is replaced at once and fenced out. */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
+import { encodeCleanError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
 import { holdClaim } from "../store/tables/program-claims.ts";
 import { runReverted } from "../store/tables/tombstones.ts";
-import { reopenRun, type RunStart } from "../store/tables/runs.ts";
-import { ensureScope, findScope, type ScopeRow, takeScope } from "../store/tables/scopes.ts";
+import { reopenRun, type RunStart, settleRun } from "../store/tables/runs.ts";
+import { ensureScope, findScope, type ScopeRow, takeScope, untakeScope } from "../store/tables/scopes.ts";
 
 /**
  * @param run how the run is listed, if it is new
@@ -21,12 +22,13 @@ export async function takeScopeFor(
   openAttempt: () => number | undefined,
   guard?: () => Transaction<void>,
 ): Promise<ScopeRow> {
+  const name = `take ${JSON.stringify(identity)}`;
   for (;;) {
     const found = await host.store.read(() => findScope(identity));
     const holder = found?.ownerId ?? null;
     if (found !== undefined && attempt < found.attempt) throw stale(identity, attempt, found.attempt);
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
-    const taken = await host.store.transaction(function* () {
+    const take = function* (): Transaction<ScopeRow | undefined> {
       if (guard !== undefined) yield* guard();
       yield* assertClaimed(host, identity.runId);
       const now = host.clock.now();
@@ -38,7 +40,12 @@ export async function takeScopeFor(
       if (row.isOfNewRun !== true && run.kind !== "workflow")
         yield* reopenRun(identity.runId, ownerId, run.inputJson ?? null, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
-    }, "normal");
+    };
+    const taken = await host.failedWrites.claim(name, take, function* (error) {
+      const isReleased = yield* untakeScope(identity, found, host.ownerId);
+      if (isReleased && run.kind !== "workflow")
+        yield* settleRun(identity.runId, encodeCleanError(error), host.clock.now());
+    });
     if (taken !== undefined) return taken;
   }
 }

@@ -8,6 +8,7 @@ import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
 import { signalRun } from "../operate/signal-run.ts";
+import { readWorkflowOrigin } from "../operate/workflow-origin.ts";
 import { decideFrom } from "./decide.ts";
 import { openEvents } from "./open-events.ts";
 import { describeApi } from "./openapi.ts";
@@ -61,7 +62,15 @@ export const ROUTES: readonly Route[] = [
     params: schema.RUN_PARAMS,
     status: 200,
     response: schema.EXPLANATION,
-    operate: ({ backend, params }) => backend.read(({ runtime }) => runtime.explainRun(params.id)),
+    operate: ({ backend, workflows, params: { id } }) =>
+      backend.read(async ({ runtime, store }) => {
+        const explanation = await runtime.explainRun(id);
+        const origin = await readWorkflowOrigin(store, id);
+        return {
+          ...explanation,
+          resumesHere: origin !== undefined && workflows.findFor(id, origin) !== undefined,
+        };
+      }),
   }),
   route({
     id: "listCalls",

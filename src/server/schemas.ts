@@ -92,6 +92,8 @@ export const EXPLANATION = z.looseObject({
   status: z.enum(RUN_STATES),
   because: z.array(z.string()),
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
+  /** The run's workflow is one of those that this server serves. */
+  resumesHere: z.boolean(),
 });
 
 export const WORKERS = z.looseObject({
@@ -254,6 +256,7 @@ export const FORKED = z.looseObject({
   parentId: z.string(),
   copied: z.looseObject({ tasks: z.number(), calls: z.number() }),
   rerun: z.array(z.string()),
+  reverted: z.array(z.string()),
   dryRun: z.boolean(),
   message: z.string(),
   /** The command that runs the fork, if no worker does. */

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
+import { Released } from "../invoke/run-release.ts";
 import type { WorkflowOrigin } from "../operate/workflow-origin.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
@@ -76,9 +77,9 @@ export class WorkflowRuns {
     await this.#begin(source, { runId, resume: true, runtime });
   }
 
-  /** Stops the runs in progress. They can be resumed. */
+  /** Stops the runs in progress and gives them back: a worker may take them at once, or an operator resumes them. */
   async close(): Promise<void> {
-    this.#closed.abort(new Error("the server was closed"));
+    this.#closed.abort(new Released());
     await Promise.all(this.#running);
   }
 
@@ -97,7 +98,7 @@ export class WorkflowRuns {
       signal: this.#closed.signal,
       onProgress: begin,
     }).then(begin, (error: unknown) => {
-      if (isBegun) logError(options.runId ?? "", error);
+      if (isBegun && !(error instanceof Released)) logError(options.runId ?? "", error);
       begun.reject(error);
     });
     this.#running.add(ended);

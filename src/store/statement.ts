@@ -12,6 +12,11 @@ export interface Statement {
   readonly kind: "query" | "change";
   readonly sql: string;
   readonly parameters: readonly SqlValue[];
+  /**
+   * The transaction ends with this statement if it changes a row. If it changes none, it has written nothing. A store may
+   * then send the statements of several transactions at once, or commit one without `BEGIN` and `COMMIT`.
+   */
+  readonly isLast?: boolean | undefined;
 }
 
 export interface StatementResult {

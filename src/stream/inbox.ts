@@ -35,6 +35,10 @@ export class Inbox {
     return this.#parts.length > 0 || this.#dropped !== undefined;
   }
 
+  get hasDropped(): boolean {
+    return this.#dropped !== undefined;
+  }
+
   /** Parts that arrive from now on are kept again. Returns the last one that was dropped. */
   reopen(): NumberedPart | undefined {
     const dropped = this.#dropped;

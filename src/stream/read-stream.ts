@@ -3,21 +3,14 @@
  * read from the store after each of their commits. A reader that is slow delays only itself: what it has not taken is dropped
  * here, and read from the store when it continues.
  */
-import { randomUUID } from "node:crypto";
 import type { Store, Transaction } from "../store/store.ts";
 import type { RunState } from "../store/run-words.ts";
 import { readRunRow } from "../store/tables/runs.ts";
-import {
-  forgetReader,
-  nextIndexOf,
-  noteReader,
-  readParts,
-  unwantStream,
-  wantStream,
-} from "../store/tables/streams.ts";
-import { ToolwrightError } from "../errors.ts";
+import type { KeptParts } from "../store/tables/stream-readers.ts";
+import { nextIndexOf, readParts, streamOf, wantStream } from "../store/tables/streams.ts";
 import { Inbox } from "./inbox.ts";
 import { numberCommitted, numberMissingResults } from "./number-committed.ts";
+import { lostParts, RegisteredReader } from "./registered-reader.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { NumberedPart, StreamPart } from "./stream-part.ts";
 
@@ -31,14 +24,18 @@ export interface StreamReadOptions {
 }
 
 const OVER: ReadonlySet<string> = new Set(["finished", "failed", "cancelled"]);
-/** A reader of another process that does not answer for this long is not waited for. */
-const READER_MS = 10_000;
-const RENEW_MS = 3_000;
+const KEEP_ALIVE_MS = 60_000;
 
 interface Pulled {
   readonly parts: NumberedPart[];
   readonly state: RunState | undefined;
   readonly nextIndex: number;
+  readonly deletedIndex: number;
+}
+
+interface Stored extends Omit<Pulled, "parts"> {
+  readonly lists: readonly string[];
+  readonly kept: KeptParts | "forgotten" | undefined;
 }
 
 /** A run that does not exist yet is waited for. Ends quietly when the signal fires. */
@@ -49,28 +46,32 @@ export async function* readStream(
   { from = 0, signal, until = [], onReady }: StreamReadOptions = {},
 ): AsyncGenerator<StreamPart, void, void> {
   const inbox = new Inbox();
+  let next = from;
   let isStale = true;
+  let deletedIndex: number | undefined;
+  /** Whether there are parts that this reader can get from the store only. */
+  let needsStore = true;
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();
-  const stopListening = await streams.listen(
-    runId,
-    (part) => {
+  const reader = new RegisteredReader(store, runId, () => next - 1);
+  const stopListening = await streams.listen(runId, {
+    onPart: (part) => {
       inbox.add(part);
+      needsStore ||= inbox.hasDropped;
       wake();
     },
-    () => {
+    onChange: () => {
       isStale = true;
       wake();
     },
-  );
+    beforeDeletion: () => (needsStore ? reader.enter() : reader.leave()),
+  });
   signal?.addEventListener("abort", wake, { once: true });
   const isAborted = (): boolean => signal?.aborted === true;
-  const remote = new RemoteReader(store, streams, runId);
-  let next = from;
   try {
     const isRead = await store.read(() => isWritten(runId));
     if (!isRead) await store.transaction(() => startReading(runId), "normal");
-    await remote.note(next - 1);
+    if (streams.current(runId) === undefined) await reader.enter();
     onReady?.();
     while (!isAborted()) {
       woken = Promise.withResolvers<void>();
@@ -80,20 +81,21 @@ export async function* readStream(
         isStale = false;
         // What a local reader has not received yet is in its inbox already, so the store holds no later part.
         await streams.current(runId)?.flush();
-        const start = next;
-        pulled = await store.read(() => pull(runId, start));
-        if (dropped !== undefined && dropped.index >= start) assertStored(runId, dropped, pulled.parts);
+        pulled = await pull(store, runId, next, reader);
+        deletedIndex = pulled.deletedIndex;
+        if (dropped !== undefined && dropped.index >= next) assertStored(runId, dropped, pulled.parts);
       }
       const found = [...inbox.take(), ...(pulled?.parts ?? [])]
         .filter(({ index }) => index >= next)
         .sort((one, other) => one.index - other.index);
-      for (const part of inbox.limit(found)) {
+      const taken = inbox.limit(found);
+      if (pulled !== undefined) needsStore = inbox.hasDropped;
+      for (const part of taken) {
         if (part.index < next) continue;
         next = part.index + 1;
         yield part;
         if (isAborted()) return;
       }
-      await remote.note(next - 1);
       if (inbox.hasParts) continue;
       const state = pulled?.state;
       if (state !== undefined && OVER.has(state)) {
@@ -105,6 +107,11 @@ export async function* readStream(
         return;
       }
       if (state !== undefined && until.includes(state)) return;
+      if (streams.current(runId) === undefined && !reader.isEntered) {
+        // This runtime no longer drives the run.
+        await reader.enter(deletedIndex);
+        isStale = true;
+      }
       if (!isStale) await keepAlive(woken.promise);
     }
   } catch (error) {
@@ -114,26 +121,21 @@ export async function* readStream(
     signal?.removeEventListener("abort", wake);
     await stopListening();
     // What cannot be deleted now expires.
-    await remote.end().catch(() => undefined);
+    await reader.leave().catch(() => undefined);
   }
 }
 
-/** The end of a task deletes its parts. @throws TOOL_STREAM_LOST */
+/** The end of a task deletes its parts, and too much to keep. @throws TOOL_STREAM_LOST */
 function assertStored(runId: string, dropped: NumberedPart, parts: readonly NumberedPart[]): void {
   const isStored = parts.some(
     ({ index, response }) => index >= dropped.index && response === dropped.response,
   );
-  if (isStored) return;
-  throw new ToolwrightError(
-    "TOOL_STREAM_LOST",
-    `A reader of run "${runId}" was too slow: parts that it had not read are no longer stored.`,
-    { details: { runId } },
-  );
+  if (!isStored) throw lostParts(runId);
 }
 
 /** A program that only reads must not end while it waits: the timers of the store do not keep it running. */
 async function keepAlive(waiting: Promise<void>): Promise<void> {
-  const timer = setInterval(() => undefined, RENEW_MS);
+  const timer = setInterval(() => undefined, KEEP_ALIVE_MS);
   try {
     await waiting;
   } finally {
@@ -159,49 +161,17 @@ function* startReading(runId: string): Transaction<void> {
   if (!isOver) yield* wantStream(runId);
 }
 
-function* pull(runId: string, from: number): Transaction<Pulled> {
-  const run = yield* readRunRow(runId);
-  const texts = yield* readParts(runId, from);
-  const parts = texts.flatMap((json) => JSON.parse(json) as NumberedPart[]);
-  return { parts, state: run?.state, nextIndex: (yield* nextIndexOf(runId)) ?? 0 };
+/** @throws TOOL_STREAM_LOST */
+async function pull(store: Store, runId: string, from: number, reader: RegisteredReader): Promise<Pulled> {
+  const { lists, kept, ...stream } = await store.read(() => readStored(runId, from, reader));
+  const opened = await reader.open(kept, stream.deletedIndex);
+  return { ...stream, parts: [...lists, ...opened].flatMap((json) => JSON.parse(json) as NumberedPart[]) };
 }
 
-/** Tells the process that drives the run how far this one has read, so that the end of a task does not cut it off. */
-class RemoteReader {
-  readonly #store: Store;
-  readonly #streams: RunStreams;
-  readonly #runId: string;
-  readonly #id: string;
-  #noted: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(store: Store, streams: RunStreams, runId: string) {
-    this.#id = `${streams.id}${randomUUID()}`;
-    this.#store = store;
-    this.#streams = streams;
-    this.#runId = runId;
-  }
-
-  async note(index: number): Promise<void> {
-    if (this.#noted === index || this.#streams.current(this.#runId) !== undefined) return;
-    this.#noted = index;
-    await this.#write(index);
-    this.#timer ??= setInterval(() => {
-      if (this.#noted !== undefined) this.#write(this.#noted).catch(() => undefined);
-    }, RENEW_MS).unref();
-  }
-
-  async end(): Promise<void> {
-    clearInterval(this.#timer);
-    const [runId, id, isNoted] = [this.#runId, this.#id, this.#noted !== undefined];
-    if (!isNoted) return;
-    await this.#store.transaction(function* () {
-      yield* forgetReader(runId, id);
-      yield* unwantStream(runId);
-    }, "normal");
-  }
-
-  async #write(index: number): Promise<void> {
-    await this.#store.transaction(() => noteReader(this.#runId, this.#id, index, READER_MS), "normal");
-  }
+function* readStored(runId: string, from: number, reader: RegisteredReader): Transaction<Stored> {
+  const run = yield* readRunRow(runId);
+  const lists = yield* readParts(runId, from);
+  const kept = yield* reader.kept();
+  const { nextIndex = 0, deletedIndex = -1 } = (yield* streamOf(runId)) ?? {};
+  return { lists, kept, deletedIndex, state: run?.state, nextIndex };
 }

@@ -9,12 +9,10 @@ import {
   commitParts,
   insertParts,
   openResponses,
-  readersBehind,
   readParts,
   reserveIndexes,
   returnIndexes,
 } from "../store/tables/streams.ts";
-import { systemClock } from "../util/clock.ts";
 import { numberCommitted, numberMissingResults } from "./number-committed.ts";
 import { KnownResults } from "./result-parts.ts";
 import {
@@ -30,9 +28,6 @@ import {
 const RESERVED = 2 ** 32;
 const FLUSH_MS = 100;
 const FLUSH_CHARS = 4_000;
-/** How long the end of a task waits for readers of other processes, which would lose the parts. */
-const DRAIN_MS = 2_000;
-const DRAIN_POLL_MS = 20;
 
 interface Pending {
   readonly part: NumberedPart;
@@ -45,17 +40,11 @@ export class RunStream {
   readonly #runId: string;
   readonly #store: Store;
   readonly #deliver: (part: NumberedPart) => void;
-  /** The beginning of the ids of this runtime's own readers. */
-  readonly #readers: string;
   readonly #reserved: number;
   readonly #first: number;
-  /** The last part that got its index when the stream was opened. */
-  readonly #found: number | undefined;
   /** Responses that another process began and did not commit. */
   readonly #abandoned: Set<string>;
   readonly #results: KnownResults;
-  /** Readers of other processes that were waited for in vain. They are not waited for again. */
-  readonly #late = new Set<string>();
   /** The last retraction of each response that is not committed. */
   readonly retractions = new Map<string, NumberedPart>();
   #next: number;
@@ -72,32 +61,23 @@ export class RunStream {
     runId: string,
     store: Store,
     deliver: (part: NumberedPart) => void,
-    readers: string,
     loaded: {
       readonly first: number;
       readonly abandoned: readonly string[];
-      readonly found: readonly NumberedPart[];
       readonly parts: readonly NumberedPart[];
     },
   ) {
     this.#runId = runId;
     this.#store = store;
     this.#deliver = deliver;
-    this.#readers = readers;
     this.#first = loaded.first;
     this.#next = loaded.first;
     this.#reserved = loaded.first + RESERVED;
     this.#abandoned = new Set(loaded.abandoned);
-    this.#found = loaded.found.at(-1)?.index;
     this.#results = new KnownResults(loaded.parts);
   }
 
-  static async open(
-    runId: string,
-    store: Store,
-    deliver: (part: NumberedPart) => void,
-    readers: string,
-  ): Promise<RunStream> {
+  static async open(runId: string, store: Store, deliver: (part: NumberedPart) => void): Promise<RunStream> {
     const loaded = await store.transaction(function* () {
       const found = [...(yield* numberCommitted(runId)), ...(yield* numberMissingResults(runId))];
       const first = yield* reserveIndexes(runId, RESERVED);
@@ -107,7 +87,7 @@ export class RunStream {
     }, "normal");
     // Before any later part, which a local reader would take for the next one.
     for (const part of loaded.found) deliver(part);
-    return new RunStream(runId, store, deliver, readers, loaded);
+    return new RunStream(runId, store, deliver, loaded);
   }
 
   get nextIndex(): number {
@@ -202,22 +182,6 @@ export class RunStream {
     const pending = this.#take();
     if (pending.length === 0) return;
     await this.#store.transaction(() => insertAll(this.#runId, pending), "normal");
-  }
-
-  /** Waits until readers of other processes have read everything, before the end of a task or call deletes it. */
-  async drain(): Promise<void> {
-    await this.flush();
-    const last = this.#next > this.#first ? this.#next - 1 : this.#found;
-    if (last === undefined) return;
-    const behind = async (): Promise<string[]> =>
-      (await this.#store.read(() => readersBehind(this.#runId, last, this.#readers))).filter(
-        (id) => !this.#late.has(id),
-      );
-    const until = performance.now() + DRAIN_MS;
-    for (let readers = await behind(); readers.length > 0; readers = await behind()) {
-      if (performance.now() >= until) return readers.forEach((id) => this.#late.add(id));
-      await systemClock.sleep(DRAIN_POLL_MS);
-    }
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,6 @@
  * The streams of a runtime: which runs are read, here or in other processes. A run that is not read costs one look-up for each
  * request to a model, and one more every 250 ms while the response arrives.
  */
-import { randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
 import { nextIndexOf } from "../store/tables/streams.ts";
 import { type StoreWatch, watchStore } from "../store/watch-store.ts";
@@ -13,18 +12,25 @@ const LOOK_MS = 250;
 
 type PartListener = (part: NumberedPart) => void;
 
+/** A reader of this runtime. */
+export interface StreamListener {
+  /** Called with parts that this runtime writes, as they are written. */
+  readonly onPart?: PartListener | undefined;
+  /** Called after commits of any process. */
+  readonly onChange: () => void;
+  /** Called before parts are deleted that the reader may not have. They are deleted when the promise resolves. */
+  readonly beforeDeletion?: (() => Promise<void>) | undefined;
+}
+
 export class RunStreams {
-  /** The ids of this runtime's readers begin with it. */
-  readonly id = `${randomUUID()}/`;
   readonly #store: Store;
   readonly #opening = new Map<string, Promise<RunStream>>();
   readonly #open = new Map<string, RunStream>();
-  readonly #listeners = new Map<string, Set<PartListener>>();
+  readonly #listeners = new Map<string, Set<StreamListener>>();
   /** Responses in flight of runs that no one reads: called when a reader has come. */
   readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
   /** Runs of this runtime that have asked a model: a reader may have come since. */
   readonly #asked = new Set<string>();
-  readonly #wakers = new Set<() => void>();
   #watch: Promise<StoreWatch> | undefined;
   #isLooking = false;
 
@@ -61,29 +67,31 @@ export class RunStreams {
     };
   }
 
-  /** Parts that this runtime writes, as they are written. @param onChange called after commits of any process */
-  async listen(runId: string, listener: PartListener, onChange: () => void): Promise<() => Promise<void>> {
+  async listen(runId: string, listener: StreamListener): Promise<() => Promise<void>> {
     const listeners = this.#listeners.get(runId) ?? new Set();
     listeners.add(listener);
     this.#listeners.set(runId, listeners);
-    this.#wakers.add(onChange);
     this.#watch ??= watchStore(this.#store, () => this.#wakeAll());
     await this.#watch;
     if (this.#unread.has(runId)) await this.#announce(runId);
     return async () => {
       listeners.delete(listener);
       if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId);
-      this.#wakers.delete(onChange);
-      if (this.#wakers.size > 0) return;
+      if (this.#listeners.size > 0) return;
       const watch = this.#watch;
       this.#watch = undefined;
       (await watch)?.close();
     };
   }
 
+  #listenersOf(runId: string): StreamListener[] {
+    return [...(this.#listeners.get(runId) ?? [])];
+  }
+
   /** Readers look again: the state of a run has changed here. */
   #wakeAll(): void {
-    for (const wake of Array.from(this.#wakers)) wake();
+    const listeners = [...this.#listeners.values()].flatMap((ofRun) => [...ofRun]);
+    for (const { onChange } of listeners) onChange();
   }
 
   /** The last task of the run in this runtime is about to end. */
@@ -95,18 +103,20 @@ export class RunStreams {
     try {
       // A reader that came after the last request receives the results of its calls.
       const stream = await (opening ?? (isAsked ? this.#openLate(runId) : undefined));
-      await stream?.drain();
       await stream?.close();
     } catch {
       // A stream is a cache: its errors must not fail the run.
     }
   }
 
-  /** The end of a task, or of a call with an agent inside, is about to delete parts: readers of other processes read them first. */
-  async drain(runId: string): Promise<void> {
-    if (!this.#asked.has(runId)) return;
+  /**
+   * The end of a task, or of a call with an agent inside, is about to delete parts. The transaction that does so keeps for each
+   * reader what it has not read, so everything must be stored by then.
+   */
+  async beforeDeletion(runId: string): Promise<void> {
     try {
-      await (await this.wanted(runId))?.drain();
+      if (this.#asked.has(runId)) await (await this.wanted(runId))?.flush();
+      await Promise.all(this.#listenersOf(runId).map(async (one) => one.beforeDeletion?.()));
     } catch {
       // A stream is a cache: its errors must not fail the run.
     }
@@ -114,7 +124,7 @@ export class RunStreams {
 
   /** After the end of the task is committed. */
   left(): void {
-    if (this.#wakers.size > 0) this.#wakeAll();
+    this.#wakeAll();
   }
 
   #start(runId: string): Promise<RunStream> {
@@ -128,9 +138,9 @@ export class RunStreams {
 
   #openNew(runId: string): Promise<RunStream> {
     const deliver: PartListener = (part) => {
-      for (const listener of Array.from(this.#listeners.get(runId) ?? [])) listener(part);
+      for (const { onPart } of this.#listenersOf(runId)) onPart?.(part);
     };
-    return RunStream.open(runId, this.#store, deliver, this.id);
+    return RunStream.open(runId, this.#store, deliver);
   }
 
   async #openLate(runId: string): Promise<RunStream | undefined> {

@@ -30,13 +30,10 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
 
   const { outputSchema, sdk } = spec;
   const { description: _varying, toModelOutput: _own, ...parts } = sdk;
-  return rememberTool({
+  const tool = {
     ...parts,
     name: spec.name,
     description: spec.description,
-    get schema() {
-      return spec.schema;
-    },
     inputSchema: toSdkSchema<Args>(
       () => spec.inputJsonSchema,
       async (value) => (await checking.get()).problemWithInput(spec, value),
@@ -68,8 +65,21 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     toModelOutput: (options) => notes.toModelOutput(options),
     [TOOL_METADATA]: { name: spec.name, sideEffect: spec.sideEffect, idempotent: spec.idempotent },
     [TOOL_SPEC]: spec,
-  } satisfies Tool<Args, Output>);
+  } satisfies Omit<Tool<Args, Output>, "schema">;
+  return rememberTool(Object.defineProperty(tool, "schema", SCHEMA) as Tool<Args, Output>);
 }
+
+/**
+ * One getter for all tools, and not in their literal: V8 would store the fields of each tool in a hash table, and every call
+ * compares them all (`specOfCopy`).
+ */
+const SCHEMA: PropertyDescriptor = {
+  get(this: AnyTool) {
+    return this[TOOL_SPEC].schema;
+  },
+  enumerable: true,
+  configurable: true,
+};
 
 /** @throws TOOL_PACKAGE_CONFLICT if another version created the tool */
 export function specOf(tool: AnyTool): ToolSpec {

@@ -21,6 +21,8 @@ export function createModelNotes(own: unknown): ModelNotes {
   const notes = new Map<string, string>();
   return {
     keep(toolCallId, note) {
+      // A fork makes calls under the ids of its parent, with other notes or none.
+      notes.delete(toolCallId);
       if (note === undefined) return;
       notes.set(toolCallId, note);
       const [oldest] = notes.keys();

@@ -9,6 +9,7 @@ import { ToolwrightError } from "../errors.ts";
 import { problemsWith } from "../invoke/approvals/contract.ts";
 import { callInContext, currentScope } from "../invoke/call-in-context.ts";
 import { holdsMark } from "../invoke/redact.ts";
+import { isRedactedInput } from "../invoke/storable.ts";
 import { errorOf } from "./model-answer.ts";
 
 export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<Error | undefined> {
@@ -22,7 +23,10 @@ export async function problemWithInput(spec: ToolSpec, value: unknown): Promise<
 }
 
 function isRedactedInReplay(spec: ToolSpec, value: unknown): boolean {
-  const isReplay = currentScope()?.host.replay !== undefined;
+  const scope = currentScope();
+  // A fork replays the calls before its cut. Others with such arguments are refused by the pipeline.
+  if (scope?.originId !== undefined && isRedactedInput(spec, value)) return true;
+  const isReplay = scope?.host.replay !== undefined;
   return isReplay && (spec.digestInput !== undefined || holdsMark(JSON.stringify(value) ?? ""));
 }
 

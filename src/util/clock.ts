@@ -50,7 +50,7 @@ export function momentAfter(now: number, ms: number): number | null {
 }
 
 /** The longest delay of a Node timer; with a longer one it would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: MeasuringClock = {
   now: () => Date.now(),

@@ -17,7 +17,8 @@ export function toStorableText(text: string): string {
 export const LONGEST_ID_BYTES = 512;
 
 export function isTooLongForId(text: string): boolean {
-  return new TextEncoder().encode(text).length > LONGEST_ID_BYTES;
+  // A character has at most three bytes in UTF-8 for each unit, so most ids need no encoding.
+  return text.length * 3 > LONGEST_ID_BYTES && new TextEncoder().encode(text).length > LONGEST_ID_BYTES;
 }
 
 // Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible letters.

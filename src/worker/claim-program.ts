@@ -33,7 +33,13 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
     nowMs: host.clock.now(),
     crashLoop: { most: MOST_TAKEOVERS, errorJson: encodeCleanError(crashLoop(runId)) },
   };
-  const epoch = await host.store.transaction(() => claimProgram(runId, stored, claim), "normal");
+  const { ownerId } = host;
+  const held = { ownerId, epoch: stored.epoch + 1 };
+  const epoch = await host.failedWrites.claim(
+    `run ${runId}`,
+    () => claimProgram(runId, stored, claim),
+    () => releaseProgram(runId, held, host.clock.now()),
+  );
   if (epoch === undefined) return "lost";
   const own = { release, epoch };
   host.claimed.set(runId, own);
@@ -45,8 +51,8 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   });
   const write = (): Transaction<void> =>
     ended.kind === "released"
-      ? releaseProgram(runId, epoch, host.clock.now())
-      : endProgram(runId, epoch, ended.errorJson, host.clock.now());
+      ? releaseProgram(runId, held, host.clock.now())
+      : endProgram(runId, held, ended.errorJson, host.clock.now());
   await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.failedWrites.add(`run ${runId}`, write);
     throw error;

@@ -3,6 +3,7 @@ import { fireSchedules, type Firings, isFiring, readStoreTime } from "../runtime
 import type { Store } from "../store/store.ts";
 import { readNextDue } from "../store/tables/queue.ts";
 import { readNextFiring } from "../store/tables/schedules.ts";
+import { LONGEST_TIMER_MS } from "../util/clock.ts";
 
 /** How often a busy worker looks for what is due soon. */
 const LOOK_MS = 100;
@@ -55,6 +56,7 @@ export class DueTimes {
       return [yield* readNextDue(), yield* readNextFiring()];
     });
     const inMs = Math.min(...times.map((ms) => ms ?? Infinity));
-    if (inMs < Infinity && !this.#isStopped) this.#onSoon(Math.max(0, inMs));
+    // A run may start in years.
+    if (inMs < Infinity && !this.#isStopped) this.#onSoon(Math.min(Math.max(0, inMs), LONGEST_TIMER_MS));
   }
 }

@@ -4,6 +4,8 @@
  * fetched in batches and deleted at once; a run is never tied to its job.
  */
 import type { PgBoss } from "pg-boss";
+import { asStoreError } from "../store/postgres/errors.ts";
+import { runAgain } from "../store/postgres/retry.ts";
 import type { Store } from "../store/store.ts";
 import { listUnsent, markSent, readSchemaName } from "../store/tables/sent-jobs.ts";
 import { sha256 } from "../util/hash.ts";
@@ -18,6 +20,8 @@ const POLL_ALONE_MS = 500;
 const BATCH = 100;
 /** The column of pg-boss is a 32-bit integer. The order of claims follows the marker, not the job. */
 const MOST_PRIORITY = 1_000_000;
+/** How long a worker that starts waits for a server that is away, as its store does. */
+const RETRY_MS = 30_000;
 const KEEP_JOBS_SECONDS = 14 * 24 * 3_600;
 
 export class PostgresWakeUps implements WakeUps {
@@ -44,6 +48,21 @@ export class PostgresWakeUps implements WakeUps {
   async start(wake: () => void): Promise<void> {
     this.#wake = wake;
     const Boss = await loadPgBoss();
+    try {
+      this.#boss = await runAgain(() => this.#open(Boss), RETRY_MS);
+    } catch (error) {
+      throw asStoreError(error);
+    }
+    const schema = await this.#store.read(readSchemaName);
+    this.#listener = new Listener(this.#address, CHANNEL, (payload) => {
+      if (payload === "" || payload === schema) this.#wake();
+    });
+    await this.#listener.start();
+    this.#poll();
+  }
+
+  /** A failed start leaves no connection behind. */
+  async #open(Boss: typeof PgBoss): Promise<PgBoss> {
     const boss = new Boss({
       connectionString: this.#address,
       max: 2,
@@ -56,20 +75,19 @@ export class PostgresWakeUps implements WakeUps {
     // A lost connection must not end the worker: it connects again.
     boss.on("error", () => undefined);
     boss.on("warning", () => undefined);
-    await boss.start();
-    await boss.createQueue(this.#queue, {
-      policy: "exclusive",
-      retryLimit: 0,
-      retentionSeconds: KEEP_JOBS_SECONDS,
-      deleteAfterSeconds: 1,
-    });
-    this.#boss = boss;
-    const schema = await this.#store.read(readSchemaName);
-    this.#listener = new Listener(this.#address, CHANNEL, (payload) => {
-      if (payload === "" || payload === schema) this.#wake();
-    });
-    await this.#listener.start();
-    this.#poll();
+    try {
+      await boss.start();
+      await boss.createQueue(this.#queue, {
+        policy: "exclusive",
+        retryLimit: 0,
+        retentionSeconds: KEEP_JOBS_SECONDS,
+        deleteAfterSeconds: 1,
+      });
+      return boss;
+    } catch (error) {
+      await boss.stop({ graceful: false, close: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /**

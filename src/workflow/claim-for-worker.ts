@@ -5,6 +5,7 @@ import { encodeCleanError } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { Transaction } from "../store/store.ts";
 import { readRunRow } from "../store/tables/runs.ts";
 import {
   endRun,
@@ -14,10 +15,10 @@ import {
   type WorkflowRunRow,
 } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
-import { hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
+import { claimRun, hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
-import { driveRun } from "./drive-run.ts";
+import { driveRun, orGiveBack } from "./drive-run.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { parseInput } from "./parse-input.ts";
@@ -86,7 +87,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     ...(decode(stored.optionsJson) as StartOptions),
   };
   const plan = isNew ? planOf(workflow, runId, input, file) : undefined;
-  const taken: TakenRun = await host.store.transaction(function* () {
+  const taken = await claimRun(host, runId, stored.epoch + 1, function* (): Transaction<TakenRun> {
     const claimed = yield* takeRun(
       stored,
       {
@@ -105,20 +106,23 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     );
     yield* recordIfNew(host, stored);
     return claimed;
-  }, "normal");
+  });
   if (taken.kind !== "taken") return { kind: "lost" };
   options.onClaimed();
-  const { epoch } = taken;
+  const { epoch, sagaJson } = taken;
   if ("error" in parsed) {
     const errorJson = encodeCleanError(parsed.error);
     const end = { status: "failed", errorJson, nowMs: host.clock.now() } as const;
-    await host.store.transaction(() => endRun(runId, epoch, end), "normal");
+    await orGiveBack(
+      { host, runId, epoch },
+      host.store.transaction(() => endRun(runId, epoch, end), "normal"),
+    );
     return { kind: "lost" };
   }
   const name = stored.workflow;
   if (!options.views.has(name)) {
-    for (const warning of await createOutputViews(host.store, name, workflow.schemas))
-      host.warnOnce(warning, warning);
+    const views = createOutputViews(host.store, name, workflow.schemas);
+    for (const warning of await orGiveBack({ host, runId, epoch }, views)) host.warnOnce(warning, warning);
     options.views.add(name);
   }
   const result = await driveRun({
@@ -127,6 +131,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     runId,
     name,
     epoch,
+    sagaJson,
     workflow,
     input,
     start,

@@ -6,7 +6,13 @@ import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { startRecording } from "../store/tables/recordings.ts";
 import { insertLabels, type Labels } from "../store/tables/runs.ts";
-import { insertRun, type TakenRun, takeRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
+import {
+  insertRun,
+  releaseRun,
+  type TakenRun,
+  takeRun,
+  type WorkflowRunRow,
+} from "../store/tables/workflow-runs.ts";
 import type { Transaction } from "../store/store.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
@@ -30,7 +36,7 @@ export async function insertNewRun(
   { runId, name, shape, input, start, file, labels }: NewRun,
 ): Promise<number | undefined> {
   const createdAtMs = host.clock.now();
-  const inserted = await host.store.transaction(function* () {
+  const inserted = await claimRun(host, runId, 1, function* () {
     const changes = yield* insertRun({
       runId,
       workflow: name,
@@ -46,8 +52,19 @@ export async function insertNewRun(
     if (changes > 0 && labels !== undefined) yield* insertLabels(runId, labels, createdAtMs);
     if (changes > 0 && host.recording === "keep") yield* startRecording(runId);
     return changes;
-  }, "normal");
+  });
   return inserted === 1 ? 1 : undefined;
+}
+
+/** @param epoch the one that the run has if the claim is committed */
+export function claimRun<T>(
+  host: Host,
+  runId: string,
+  epoch: number,
+  claim: () => Transaction<T>,
+): Promise<T> {
+  const { ownerId, failedWrites } = host;
+  return failedWrites.claim(`run ${runId}`, claim, () => releaseRun(runId, { ownerId, epoch }, "running"));
 }
 
 export function existsError({ runId, status }: WorkflowRunRow): ToolwrightError {
@@ -98,7 +115,7 @@ export async function takeOverRun(
       details: { runId: run.runId },
     });
   }
-  return host.store.transaction(function* () {
+  return claimRun(host, run.runId, run.epoch + 1, function* () {
     const taken = yield* takeRun(run, {
       ownerId: host.ownerId,
       shape,
@@ -109,7 +126,7 @@ export async function takeOverRun(
     });
     yield* recordIfNew(host, run);
     return taken;
-  }, "normal");
+  });
 }
 
 /** A run that was enqueued starts now. */

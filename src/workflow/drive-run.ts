@@ -8,7 +8,7 @@ import { linkToRun, traceWork } from "../invoke/trace-work.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
-import { endSaga, readSaga } from "../store/tables/reverts.ts";
+import { endSaga } from "../store/tables/reverts.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
@@ -20,7 +20,7 @@ import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
 import { schedule, type ScheduleOptions } from "./schedule.ts";
-import { continueSaga, failSaga } from "./revert-saga.ts";
+import { continueSaga, failSagas } from "./revert-saga.ts";
 import { StoredOutline } from "./stored-outline.ts";
 import type { TaskState } from "./task-state.ts";
 import { isReactJsxError, REACT_JSX_HINT } from "./react-jsx-error.ts";
@@ -35,6 +35,8 @@ export interface ClaimedRun {
   readonly runId: string;
   readonly name: string;
   readonly epoch: number;
+  /** A process died while it took the effects of a saga back: what is left of it. */
+  readonly sagaJson: string | undefined;
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   /** The stored options, overridden by those passed now. */
@@ -51,7 +53,7 @@ export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runId, name, isTakeover } = claimed;
   const place = { runId, kind: "workflow" } as const;
   const driveLinked = async (link: () => Promise<void>): Promise<WorkflowResult> => {
-    await link();
+    await orGiveBack(claimed, link());
     return drive(claimed);
   };
   return traceWork(host, { type: "workflow", name, place, isTakeover }, driveLinked, {
@@ -69,7 +71,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
     isInputParsed: _isInputParsed,
     ...settings
   } = claimed.start;
-  const { states, closedLoops, lastPosition } = await loadStates(host, runId);
+  const { states, closedLoops, lastPosition } = await orGiveBack(claimed, loadStates(host, runId));
   // Positions must grow even if the clock of the previous process was ahead of this one.
   let position = Math.max(Date.now() * 1_000, lastPosition);
   const cancelled = new AbortController();
@@ -99,16 +101,17 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   };
   const onFirstPlan = async (plan: Plan): Promise<void> => {
     // A task is stored when it ends, so other processes would not see the tree before that.
-    await host.store.transaction(() => run.outline.write(runId, epoch), "normal");
+    await host.store.transaction(() => run.outline.write(runId, epoch, true), "normal");
     run.outline.committed();
     if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
   };
-  const end = await outcomeOf(run, { workflow, input: claimed.input, maxConcurrency, onFirstPlan })
-    .catch(async (error: unknown) => {
-      await giveBack(host, runId, epoch, error instanceof Released);
-      throw error;
-    })
-    .finally(() => clearInterval(watch));
+  const outcome = outcomeOf(run, claimed.sagaJson, {
+    workflow,
+    input: claimed.input,
+    maxConcurrency,
+    onFirstPlan,
+  });
+  const end = await orGiveBack(claimed, outcome).finally(() => clearInterval(watch));
   const errorJson = end.error === undefined ? null : encodeCleanError(end.error);
   const nowMs = host.clock.now();
   const write = function* () {
@@ -128,11 +131,23 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   return resultOf(runId, row, states, workflow);
 }
 
-/** This process is still alive, so no other can take over the run until it is released. */
-async function giveBack(host: Host, runId: string, epoch: number, isDrained: boolean): Promise<void> {
-  const write = (): Transaction<void> => releaseRun(runId, epoch, isDrained ? "queued" : "running");
-  if (!isDrained) return host.failedWrites.add(`run ${runId}`, write);
-  await host.store.transaction(write, "normal").catch(() => host.failedWrites.add(`run ${runId}`, write));
+/** If `work` on a claimed run fails: this process is still alive, so no other can take over the run until it is released. */
+export async function orGiveBack<T>(
+  { host, runId, epoch }: Pick<ClaimedRun, "host" | "runId" | "epoch">,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const isDrained = error instanceof Released;
+    const { ownerId } = host;
+    const write = (): Transaction<void> =>
+      releaseRun(runId, { ownerId, epoch }, isDrained ? "queued" : "running");
+    const writeLater = (): void => host.failedWrites.add(`run ${runId}`, write);
+    if (isDrained) await host.store.transaction(write, "normal").catch(writeLater);
+    else writeLater();
+    throw error;
+  }
 }
 
 interface RunEnd {
@@ -144,18 +159,22 @@ interface RunEnd {
   readonly isSagaOver?: boolean;
 }
 
-async function outcomeOf(run: RunState, options: ScheduleOptions): Promise<RunEnd> {
+async function outcomeOf(
+  run: RunState,
+  sagaJson: string | undefined,
+  options: ScheduleOptions,
+): Promise<RunEnd> {
   try {
-    const failed = await run.host.store.read(() => readSaga(run.runId));
-    // A process died while it took effects back.
-    if (failed !== undefined) return await continueSaga(run, failed);
+    if (sagaJson !== undefined) return await continueSaga(run, sagaJson);
     const end = await schedule(run, options);
     if (end.status !== "failed") return end;
-    const error = taskFailed(end.task);
-    return end.saga === undefined ? { status: "failed", error } : await failSaga(run, end.saga, error);
+    const { failure, sagas } = end;
+    const error = ToolwrightError.is(failure) ? failure : taskFailed(failure);
+    return sagas.length === 0 ? { status: "failed", error } : await failSagas(run, sagas, error);
   } catch (error) {
     if (error instanceof Released) throw error;
     run.release?.signal.throwIfAborted();
+    if (run.signal.reason instanceof Released) throw run.signal.reason;
     if (run.signal.aborted) return { status: "cancelled" };
     if (ToolwrightError.is(error) && (error.code === "TOOL_STORE_FAILED" || error.code === "TOOL_RUN_FENCED"))
       throw error;

@@ -3,7 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import { decodeError, encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { TaskStatus } from "../invoke/events.ts";
 import { endReplay } from "../invoke/recording/keep-recording.ts";
-import { sealScopes } from "../store/tables/scopes.ts";
+import { hasScopes, sealScopes } from "../store/tables/scopes.ts";
 import { voidApprovalsOfTask, voidPending } from "../store/tables/approvals.ts";
 import { outputPart } from "../store/tables/recordings.ts";
 import { saveTask, type TaskRow } from "../store/tables/tasks.ts";
@@ -53,19 +53,12 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     startedAtMs: change.startedAtMs ?? now,
     finishedAtMs: isOver ? now : null,
   };
-  if (change.status === "finished") await run.host.streams.drain(run.runId);
+  if (change.status === "finished") await run.host.streams.beforeDeletion(run.runId);
   const changes = await run.host.store.transaction(function* () {
     const saved = yield* saveTask(run.runId, run.epoch, row);
     yield* run.outline.write(run.runId, run.epoch);
     if (saved > 0 && change.also !== undefined) yield* change.also();
-    // A finished task never resumes, so nothing of it is needed in clear.
-    if (saved > 0 && change.status === "finished")
-      yield* endReplay(
-        { runId: run.runId, task: { nodeId: props.id, path: path === "" ? "0" : path } },
-        { part: outputPart(props.id, path), json: row.outputJson ?? "" },
-      );
-    if (saved > 0 && isOver && (change.status !== "failed" || change.isLast === true))
-      yield* endTask(run.runId, task, change.status);
+    if (saved > 0 && isOver) yield* endAttempt(run.runId, task, change, row);
     return saved;
   }, "normal");
   if (changes === 0) throw fencedError(run.runId);
@@ -78,13 +71,42 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
   return state;
 }
 
-/** Voids the pending approvals of a task that has ended and deletes its wait, in the transaction that stores its end. */
-function* endTask(runId: string, task: TaskInstance, status: TaskStatus): Transaction<void> {
+/** Part of the transaction that stores the end of an attempt. */
+function* endAttempt(
+  runId: string,
+  task: TaskInstance,
+  { status, isLast }: TaskChange,
+  { nodeId, path, outputJson }: TaskRow,
+): Transaction<void> {
+  const scope = { runId, nodeId, path: path === "" ? "0" : path };
+  // Most tasks that call no tool have opened no scope, so they have nothing to clean up.
+  const hasCalls = yield* hasScopes(scope);
+  // A finished task never resumes, so nothing of it is needed in clear.
+  if (hasCalls && status === "finished")
+    yield* endReplay(
+      { runId, task: { nodeId, path: scope.path } },
+      { part: outputPart(nodeId, path), json: outputJson ?? "" },
+    );
+  if (status !== "failed" || isLast === true)
+    yield* endTask(runId, task, status, hasCalls ? scope : undefined);
+}
+
+/**
+ * Voids the pending approvals of a task that has ended and deletes its wait.
+ * @param scope of its calls, if it has one
+ */
+function* endTask(
+  runId: string,
+  task: TaskInstance,
+  status: TaskStatus,
+  scope: Parameters<typeof hasScopes>[0] | undefined,
+): Transaction<void> {
   const { props, loop } = task;
-  const scope = { runId, nodeId: props.id, path: loop.length === 0 ? "0" : loop.join(".") };
-  // The function of a task that timed out may still be about to call a tool.
-  if (status === "failed") yield* sealScopes(scope);
-  yield* voidApprovalsOfTask(scope);
+  if (scope !== undefined) {
+    // The function of a task that timed out may still be about to call a tool.
+    if (status === "failed") yield* sealScopes(scope);
+    yield* voidApprovalsOfTask(scope);
+  }
   if (props.sleeps !== undefined || props.awaits !== undefined)
     yield* endWait(runId, props.id, loop.join("."));
   if (props.asks === true || props.needsApproval === true) yield* voidPending(taskApprovalId(runId, task));

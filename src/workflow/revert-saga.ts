@@ -24,12 +24,18 @@ export interface SagaEnd {
 
 interface StoredSaga extends SagaPlace {
   readonly errorJson: string;
+  /** Sagas that failed beside this one. */
+  readonly others?: readonly SagaPlace[] | undefined;
 }
 
-export async function failSaga(run: RunState, saga: SagaPlace, error: ToolwrightError): Promise<SagaEnd> {
+export async function failSagas(
+  run: RunState,
+  [first, ...others]: readonly SagaPlace[],
+  error: ToolwrightError,
+): Promise<SagaEnd> {
   const { host, runId } = run;
-  const { tasks, passes } = saga;
-  const stored: StoredSaga = { tasks, passes, errorJson: encodeCleanError(error) };
+  const { tasks, passes } = first ?? { tasks: [], passes: [] };
+  const stored: StoredSaga = { tasks, passes, others, errorJson: encodeCleanError(error) };
   await host.store.transaction(function* () {
     yield* assertOwned(run);
     yield* saveSaga(runId, JSON.stringify(stored), host.clock.now());
@@ -56,7 +62,10 @@ async function revertSaga(run: RunState, saga: StoredSaga): Promise<SagaEnd> {
       guard: () => assertOwned(run),
       builtIn: new Map(Object.values(tools).map((tool) => [tool.name, specOf(tool)])),
     },
-    () => planReverts(host.store, runId, (effects) => effects.filter((effect) => isInSaga(saga, effect))),
+    () =>
+      planReverts(host.store, runId, (effects) =>
+        effects.filter((effect) => [saga, ...(saga.others ?? [])].some((one) => isInSaga(one, effect))),
+      ),
   );
   const counts = countsOf(report);
   run.emit({ type: "saga-reverted", ...counts });

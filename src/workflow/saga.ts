@@ -1,4 +1,4 @@
-/** Finds the saga that a failed task is in. Pure. */
+/** Finds the saga that a failed task or loop is in. Pure. */
 import type { PlanNode } from "./plan.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -14,33 +14,53 @@ export function sagaAround(
   root: PlanNode | undefined,
   failed: Pick<TaskState, "nodeId" | "path">,
 ): SagaPlace | undefined {
-  const found = root === undefined ? undefined : findSaga(root, failed.nodeId, 0);
-  if (found === undefined) return undefined;
   const passes = failed.path === "" ? [] : failed.path.split(".").map(Number);
-  return { tasks: found.tasks, passes: passes.slice(0, found.loops) };
+  return placeAround(root, passes, (node) => node.kind === "task" && node.props.id === failed.nodeId);
+}
+
+/** The same for a loop that reached its limit. @param passes of the loops around it */
+export function sagaAroundLoop(
+  root: PlanNode | undefined,
+  loop: PlanNode,
+  passes: readonly number[],
+): SagaPlace | undefined {
+  return placeAround(root, passes, (node) => node === loop);
+}
+
+function placeAround(
+  root: PlanNode | undefined,
+  passes: readonly number[],
+  isFailed: (node: PlanNode) => boolean,
+): SagaPlace | undefined {
+  const found = root === undefined ? undefined : findSaga(root, isFailed, 0);
+  return found && { tasks: tasksIn(found.saga), passes: passes.slice(0, found.loops) };
 }
 
 function findSaga(
   node: PlanNode,
-  taskId: string,
+  isFailed: (node: PlanNode) => boolean,
   loops: number,
-): { readonly tasks: readonly string[]; readonly loops: number } | undefined {
-  if (node.kind === "task") return undefined;
-  if (node.kind === "saga") {
-    const tasks = tasksIn(node);
-    return tasks.includes(taskId) ? { tasks, loops } : undefined;
-  }
-  if (node.kind === "loop") return findSaga(node.body, taskId, loops + 1);
-  for (const child of node.children) {
-    const found = findSaga(child, taskId, loops);
+): { readonly saga: PlanNode; readonly loops: number } | undefined {
+  if (node.kind === "saga") return holds(node, isFailed) ? { saga: node, loops } : undefined;
+  const inner = node.kind === "loop" ? loops + 1 : loops;
+  for (const child of childrenOf(node)) {
+    const found = findSaga(child, isFailed, inner);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
+function holds(node: PlanNode, isFailed: (node: PlanNode) => boolean): boolean {
+  return isFailed(node) || childrenOf(node).some((child) => holds(child, isFailed));
+}
+
+function childrenOf(node: PlanNode): readonly PlanNode[] {
+  if (node.kind === "task") return [];
+  return node.kind === "loop" ? [node.body] : node.children;
+}
+
 function tasksIn(node: PlanNode): string[] {
-  if (node.kind === "task") return [node.props.id];
-  return (node.kind === "loop" ? [node.body] : node.children).flatMap(tasksIn);
+  return node.kind === "task" ? [node.props.id] : childrenOf(node).flatMap(tasksIn);
 }
 
 /** Whether a call of this task and path belongs to the saga. */

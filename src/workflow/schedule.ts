@@ -2,12 +2,13 @@
  * Renders, plans and runs until no task may start. Renders again only when an output that the render read has
  * changed.
  */
+import { ToolwrightError } from "../errors.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
 import { createPlan, outlineOf, type Plan, type PlanNode } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
-import { sagaAround, type SagaPlace } from "./saga.ts";
+import { sagaAround, sagaAroundLoop, type SagaPlace } from "./saga.ts";
 import type { TaskState } from "./task-state.ts";
 import type { WaitPlace } from "../store/tables/waits.ts";
 import { systemClock } from "../util/clock.ts";
@@ -40,9 +41,10 @@ export type ScheduleEnd =
   | { readonly status: "finished" }
   | {
       readonly status: "failed";
-      readonly task: TaskState;
-      /** The outermost saga around the task. */
-      readonly saga: SagaPlace | undefined;
+      /** The first task that failed, or the error of a loop that reached its limit. */
+      readonly failure: TaskState | ToolwrightError;
+      /** The outermost sagas around everything that failed. */
+      readonly sagas: readonly SagaPlace[];
     }
   | {
       readonly status: "waiting-approval" | "waiting-timer" | "waiting-signal";
@@ -71,7 +73,10 @@ class Schedule {
   #isStale = true;
   readonly #waiting = new Map<string, TaskInstance>();
   readonly #justClosed: string[] = [];
-  #failed: TaskState | undefined;
+  /** In the order in which they failed. */
+  readonly #failed: TaskState[] = [];
+  /** The sagas around loops that reached their limit. */
+  readonly #limitSagas: SagaPlace[] = [];
   /** An error of the workflow or the store, as opposed to a failed task. */
   #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
@@ -88,8 +93,8 @@ class Schedule {
         await this.#nextChange();
         continue;
       }
-      if (this.#failed !== undefined)
-        return { status: "failed", task: this.#failed, saga: sagaAround(this.#root, this.#failed) };
+      const failure = this.#failure();
+      if (failure !== undefined) return { status: "failed", failure, sagas: this.#failedSagas() };
       const isReleased = this.#run.release?.isRequested === true && this.#walk?.isDone !== true;
       if (isReleased && this.#ready.length > 0) throw new Released();
       if (this.#thrown !== undefined) throw this.#thrown.error;
@@ -101,15 +106,28 @@ class Schedule {
     }
   }
 
+  #failure(): TaskState | ToolwrightError | undefined {
+    const error = this.#thrown?.error;
+    const isLimit = this.#limitSagas.length > 0 && ToolwrightError.is(error);
+    return this.#failed[0] ?? (isLimit ? error : undefined);
+  }
+
+  /** Tasks that ran beside the first failure may have failed in other sagas. */
+  #failedSagas(): SagaPlace[] {
+    const around = this.#failed.flatMap((task) => sagaAround(this.#root, task) ?? []);
+    return [...around, ...this.#limitSagas];
+  }
+
   /**
    * Resolves when a task has ended, or when a task that waits must be looked at again: while others run, the tasks after a
    * sleep or a signal must not wait for them.
    */
   async #nextChange(): Promise<void> {
-    const over = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
+    if (this.#waiting.size === 0) return woken;
+    const over = new AbortController();
     const waits = [...this.#waiting.keys()].flatMap((name) => this.#run.waits.get(name) ?? []);
     const due = waits.flatMap(({ leftMs }) => leftMs ?? []).toSorted((one, other) => one - other);
     const { clock } = this.#run.host;
@@ -156,7 +174,7 @@ class Schedule {
 
   /** An error is reported when the tasks that run have ended. */
   async #advance(): Promise<void> {
-    if (this.#thrown !== undefined || this.#failed !== undefined) return;
+    if (this.#thrown !== undefined || this.#failed.length > 0) return;
     try {
       if (this.#isStale) await this.#renderAgain();
       const plan = this.#firstPlan;
@@ -194,8 +212,12 @@ class Schedule {
           this.#run.closedLoops.add(loopName(node, loop));
           this.#justClosed.push(loopName(node, loop));
         },
-        onLimit: ({ name, maxIterations, onMaxReached }) =>
-          this.#run.emit({ type: "loop-limit-reached", name, maxIterations, onMaxReached }),
+        onLimit: (node, loop) => {
+          const { name, maxIterations, onMaxReached } = node;
+          this.#run.emit({ type: "loop-limit-reached", name, maxIterations, onMaxReached });
+          const saga = onMaxReached === "fail" ? sagaAroundLoop(plan.root, node, loop) : undefined;
+          if (saga !== undefined) this.#limitSagas.push(saga);
+        },
         onNextPass: (node, loop, index) => {
           this.#passes.set(loopName(node, loop), index);
           this.#isStale = true;
@@ -249,7 +271,7 @@ class Schedule {
   #startReady(): void {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
       // After a failure no task starts; those that run are awaited.
-      if (this.#failed !== undefined || this.#thrown !== undefined || this.#run.signal.aborted) return;
+      if (this.#failed.length > 0 || this.#thrown !== undefined || this.#run.signal.aborted) return;
       if (this.#run.release?.isRequested === true) return;
       const task = this.#ready.shift();
       if (task === undefined) return;
@@ -281,7 +303,7 @@ class Schedule {
       return;
     }
     if (state.status === "failed" && task.props.continueOnFail !== true) {
-      this.#failed ??= state;
+      this.#failed.push(state);
       return;
     }
     const { outputKey: key, nodeId } = state;

@@ -30,7 +30,7 @@ import {
 } from "./claim-run.ts";
 import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
-import { driveRun } from "./drive-run.ts";
+import { driveRun, orGiveBack } from "./drive-run.ts";
 import type { Schemas } from "./output-token.ts";
 import { parseInput } from "./parse-input.ts";
 import { createPlan, type Plan } from "./plan.ts";
@@ -136,11 +136,23 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
         : await takeOverRun(host, stored, { shape, start, file: options.file });
     if (claim.kind === "lost") return undefined;
     if (claim.kind !== "taken") return storedResult(given, claim.run);
-    const warnings = await createOutputViews(host.store, name, workflow.schemas);
-    for (const warning of warnings) host.warnOnce(warning, warning);
-    const { epoch } = claim;
+    const { epoch, sagaJson } = claim;
+    const views = createOutputViews(host.store, name, workflow.schemas);
+    for (const warning of await orGiveBack({ host, runId, epoch }, views)) host.warnOnce(warning, warning);
     const isTakeover = stored?.status === "running" && stored.ownerId !== null;
-    return driveRun({ host, runtime, runId, name, epoch, workflow, input, start, options, isTakeover });
+    return driveRun({
+      host,
+      runtime,
+      runId,
+      name,
+      epoch,
+      sagaJson,
+      workflow,
+      input,
+      start,
+      options,
+      isTakeover,
+    });
   });
 }
 
@@ -151,7 +163,7 @@ export function isUnparsed({ shape, optionsJson }: WorkflowRunRow): boolean {
 
 async function startNewRun(host: Host, run: NewRun): Promise<TakenRun> {
   const epoch = await insertNewRun(host, run);
-  return epoch === undefined ? { kind: "lost" } : { kind: "taken", epoch };
+  return epoch === undefined ? { kind: "lost" } : { kind: "taken", epoch, sagaJson: undefined };
 }
 
 async function storedResult({ host, runId, workflow }: Start, run: WorkflowRunRow): Promise<WorkflowResult> {

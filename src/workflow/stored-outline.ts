@@ -19,13 +19,16 @@ export class StoredOutline {
     this.#rendered = root;
   }
 
-  /** Part of a transaction, which may run more than once. */
-  *write(runId: string, epoch: number): Transaction<void> {
+  /**
+   * Part of a transaction, which may run more than once.
+   * @param isLast nothing follows in the transaction
+   */
+  *write(runId: string, epoch: number, isLast = false): Transaction<void> {
     if (this.#rendered !== undefined) {
       this.#text = JSON.stringify(firstNodes(outlineOf(this.#rendered), { left: MOST_NODES }));
       this.#rendered = undefined;
     }
-    if (this.#text !== this.#stored) yield* saveOutline(runId, epoch, this.#text);
+    if (this.#text !== this.#stored) yield* saveOutline(runId, epoch, this.#text, isLast);
   }
 
   /** Call it after the commit. */

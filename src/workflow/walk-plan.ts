@@ -22,7 +22,7 @@ interface WalkOptions {
   readonly isClosed: (node: LoopNode, loop: readonly number[]) => boolean;
   readonly onClosed: (node: LoopNode, loop: readonly number[]) => void;
   /** A loop reached `maxIterations` before `until` was true. */
-  readonly onLimit: (node: LoopNode) => void;
+  readonly onLimit: (node: LoopNode, loop: readonly number[]) => void;
   /** A loop continues: the tree must be rendered with the number of the next pass. */
   readonly onNextPass: (node: LoopNode, loop: readonly number[], index: number) => void;
   /** The tree must be rendered again before the walk can continue. */
@@ -197,7 +197,7 @@ export class PlanWalk {
       return false;
     }
     if (!node.until) {
-      onLimit(node);
+      onLimit(node, loop);
       if (node.onMaxReached === "fail") throw limitReached(node);
     }
     onClosed(node, loop);

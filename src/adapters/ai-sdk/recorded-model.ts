@@ -81,7 +81,7 @@ function assertModel(model: unknown): void {
 /** After a change of the code, a second start of the program would otherwise seem to ignore it. */
 function noteRecordedAnswer({ host, identity }: Scope, calls: readonly NamedCall[]): void {
   // A response with calls is replayed after every crash or approval, and so are the answers of agents inside a tool.
-  if (calls.length > 0 || identity.parentKey !== "") return;
+  if (calls.length > 0 || identity.parentKey !== "" || host.replay !== undefined) return;
   host.warnOnce(
     "recorded answer",
     `run "${identity.runId}" was used before, so this is its recorded answer; the model was not called for it. ` +

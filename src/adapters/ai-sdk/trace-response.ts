@@ -6,7 +6,7 @@ import type { LanguageModelLike } from "../../model/sdk-model.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 export function aboutRequest(model: LanguageModelLike, request: object, isStreamed: boolean): ChatAbout {
-  const { responseFormat, seed, maxOutputTokens, temperature } = request as Fields;
+  const { responseFormat, seed, maxOutputTokens, temperature, topK, topP, ...penalties } = request as Fields;
   return {
     model: model.modelId,
     provider: model.provider,
@@ -15,6 +15,10 @@ export function aboutRequest(model: LanguageModelLike, request: object, isStream
     seed: countIn(seed),
     maxTokens: countIn(maxOutputTokens),
     temperature: countIn(temperature),
+    topK: countIn(topK),
+    topP: countIn(topP),
+    frequencyPenalty: countIn(penalties["frequencyPenalty"]),
+    presencePenalty: countIn(penalties["presencePenalty"]),
   };
 }
 
@@ -27,10 +31,18 @@ export function answerOfResponse(response: unknown): ChatAnswer {
   const unified = typeof reason === "object" && reason !== null ? (reason as Fields)["unified"] : reason;
   return {
     ...sdkUsage(end["usage"]),
+    cacheWriteTokens: detailOf(end["usage"], "inputTokens", "cacheWrite"),
+    reasoningTokens: detailOf(end["usage"], "outputTokens", "reasoning"),
     finishReason: textIn(unified),
     model: textIn(metadata?.["modelId"]),
     id: textIn(metadata?.["id"]),
   };
+}
+
+/** Older models report plain numbers. */
+function detailOf(usage: unknown, total: string, name: string): number | undefined {
+  const details = (usage as Fields | undefined)?.[total];
+  return typeof details === "object" && details !== null ? countIn((details as Fields)[name]) : undefined;
 }
 
 function countIn(value: unknown): number | undefined {

@@ -185,14 +185,15 @@ async function requestResponse(
 /** `input_tokens` of the API has no cached tokens. */
 function answerOf({ model, id, stop_reason: reason, usage }: Message): ChatAnswer {
   const cachedInputTokens = usage?.cache_read_input_tokens ?? undefined;
+  const cacheWriteTokens = usage?.cache_creation_input_tokens ?? undefined;
   return {
     model,
     id,
     finishReason: reason ?? undefined,
-    inputTokens:
-      usage && usage.input_tokens + (cachedInputTokens ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+    inputTokens: usage && usage.input_tokens + (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0),
     outputTokens: usage?.output_tokens,
     cachedInputTokens,
+    cacheWriteTokens,
   };
 }
 

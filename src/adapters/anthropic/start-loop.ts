@@ -10,6 +10,7 @@ import { recordedResponsesOf } from "../../loop/recorded-responses.ts";
 import type { Scope } from "../../invoke/scope.ts";
 import type { AgentAbout } from "../../invoke/telemetry.ts";
 import { traceAgentInside } from "../../invoke/trace-work.ts";
+import { POSITIONS_PER_LOOP } from "../../store/tables/responses.ts";
 import { lastTurn } from "../../store/tables/turns.ts";
 import { capabilitiesOf, recordedCapabilities } from "../../loop/capabilities.ts";
 import { withCapabilities } from "../../runtime/capabilities-file.ts";
@@ -29,8 +30,6 @@ import { fromStoredResult, hasEnded, type StoredResult, toResult, toStoredResult
 import type { AgentLoopOptions, AgentLoopResult, LoopKind } from "./options.ts";
 import { toAnthropicTools } from "./to-anthropic-tool.ts";
 
-/** Each loop inside one call reserves this many positions in the log. */
-const RESPONSES_PER_LOOP = 1_000_000;
 const STATUSES: ReadonlySet<string> = new Set(["complete", "failed", "waiting"]);
 
 export async function startLoop(
@@ -70,13 +69,13 @@ async function driveInside(
   const signals = [options.signal, getToolContext()?.signal, scope.root.signal].filter(
     (signal) => signal !== undefined,
   );
-  const firstPosition = scope.nextLoop() * RESPONSES_PER_LOOP;
+  const firstPosition = scope.nextLoop() * POSITIONS_PER_LOOP;
   const rootDir = getToolContext()?.rootDir ?? scope.root.settings.rootDir ?? scope.host.settings.rootDir;
   const end = await drive(scope, options, tools, {
     // The last position of the loop stores the inventory; no loop has that many responses.
     system: withInventory(
       options.system,
-      await recordedCapabilities(scope, rootDir, firstPosition + RESPONSES_PER_LOOP - 1),
+      await recordedCapabilities(scope, rootDir, firstPosition + POSITIONS_PER_LOOP - 1),
     ),
     firstPosition,
     signal: signals.length === 0 ? undefined : AbortSignal.any(signals),
@@ -132,7 +131,7 @@ async function runOwn(
         inputHash,
         began,
         // A chat is identified by its first messages; the caller may have dropped any of the later ones.
-        follows: ({ first }) => {
+        continues: (first) => {
           const { count, hash } = first.began as Began;
           return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
         },

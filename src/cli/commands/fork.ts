@@ -54,6 +54,8 @@ export function addForkCommand(program: Command): void {
         if (made.dryRun) screen.print(`A fork of "${runId}" would copy ${copied}. Nothing was changed.`);
         else screen.print(`Run "${made.runId}" is a fork of "${runId}" with ${copied}.`);
         if (made.rerun.length > 0) screen.print(`  runs again  ${made.rerun.join(", ")}`);
+        if (made.reverted.length > 0)
+          screen.print(`  copied, though their effects were reverted  ${made.reverted.join(", ")}`);
         if (!made.dryRun) screen.print(`  Run it with:  ${nextCommand(store, "resume", made.runId)}`);
         return EXIT.finished;
       }),

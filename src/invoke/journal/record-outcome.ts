@@ -13,7 +13,7 @@ import type { Result } from "../outcome.ts";
 import { storableOutput } from "../storable.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { effectOf } from "./effect.ts";
-import { fenced, insertRow, isShort, logText, settleRunOf, settlesRun } from "./rows.ts";
+import { fenced, insertRow, isShort, logText, type Settlement, settleRunOf, takeSettlement } from "./rows.ts";
 
 /** `waitsFor` of a suspended call: it waits until the enclosing loop makes it again, not for an approval. */
 const LOOP = "loop";
@@ -25,25 +25,29 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
     throw call.failure;
   }
   const { host, innerScope } = call;
-  // The commit deletes what an agent inside has said, so readers of other processes read it first.
-  if (innerScope?.asksModel === true) await host.streams.drain(innerScope.identity.runId);
+  // The commit deletes what an agent inside has said.
+  if (innerScope?.asksModel === true) await host.streams.beforeDeletion(innerScope.identity.runId);
   const end = endOf(call, result);
   const level = commitLevel(host, false);
-  let isCommitted: boolean;
+  const { opensRun } = call.scope;
+  const settlement = takeSettlement(call);
+  const write = (): Transaction<boolean> => writeEnd(call, end, result, settlement);
+  let isCommitted = false;
   try {
     isCommitted = await host.store.transaction(
-      call.isDeferred ? () => insertEnd(call, end, result) : () => writeEnd(call, end, result),
+      call.isDeferred ? () => insertEnd(call, end, result, settlement) : write,
       level,
     );
   } catch (error) {
     // A pure call has no intent row: if its row cannot be written, no other process waits for it.
     if (!call.isDeferred) {
-      host.failedWrites.add(inFlightName(call.key, call.scope.attempt), () => writeEnd(call, end, result));
+      host.failedWrites.add(inFlightName(call.key, call.scope.attempt), write);
     }
     throw error;
+  } finally {
+    if (!isCommitted) call.scope.opensRun ??= opensRun;
   }
   if (!isCommitted) throw fenced(call);
-  call.scope.opensRun = undefined;
   if (result.kind === "suspended") call.scope.noteRecorded(call.key);
   emit(call, {
     type: "call-finished",
@@ -56,14 +60,15 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
   return result;
 }
 
-function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
+function* writeEnd(call: Call, end: End, result: Result, settlement: Settlement): Transaction<boolean> {
   const { host, scope } = call;
   const at = { scopeId: scope.id, key: call.key, attempt: scope.attempt, ownerId: host.ownerId };
   const { outputJson } = end;
   const shown = isShort(call, outputJson)
     ? end
     : { ...end, outputJson: yield* logText(call, "output", outputJson) };
-  const { changes } = yield finishCall(at, shown);
+  const isSettling = hasSettlers(call, settlement);
+  const { changes } = yield finishCall(at, shown, !isSettling && end.lateJson === null);
   if (changes === 0) {
     // An earlier commit may have succeeded although it reported an error. Otherwise another process has taken over.
     const [row] = yield* callsByKey(scope.id, call.key);
@@ -74,28 +79,29 @@ function* writeEnd(call: Call, end: End, result: Result): Transaction<boolean> {
     return false;
   }
   if (end.lateJson !== null) yield* recordLate(at, { effect: end.effect, json: end.lateJson });
-  if (hasSettlement(call)) yield* settleAll(call, result);
+  if (isSettling) yield* settleAll(call, result, settlement);
   return true;
 }
 
 /** A pure call has no intent row: its row is inserted now. */
-function* insertEnd(call: Call, end: End, result: Result): Transaction<boolean> {
-  yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId });
-  if (hasSettlement(call)) yield* settleAll(call, result);
+function* insertEnd(call: Call, end: End, result: Result, settlement: Settlement): Transaction<boolean> {
+  const isSettling = hasSettlers(call, settlement);
+  yield* insertRow(call, { ...end, startedAtMs: call.startedAtMs, ownerId: call.host.ownerId }, !isSettling);
+  if (isSettling) yield* settleAll(call, result, settlement);
   return true;
 }
 
-function hasSettlement(call: Call): boolean {
-  return call.settlers !== undefined || call.innerScope !== undefined || settlesRun(call);
+function hasSettlers(call: Call, settlement: Settlement): boolean {
+  return call.settlers !== undefined || call.innerScope !== undefined || settlement !== undefined;
 }
 
-function* settleAll(call: Call, result: Result): Transaction<void> {
+function* settleAll(call: Call, result: Result, settlement: Settlement): Transaction<void> {
   if (call.settlers !== undefined) for (const settle of call.settlers.values()) yield* settle(result);
-  if (settlesRun(call)) yield* settleRunOf(call, result);
+  if (settlement !== undefined) yield* settleRunOf(call, result, settlement);
   const hasEnded = result.kind === "success" || result.kind === "error";
   // Model responses of agents inside it are stored unredacted. This attempt does not enter the call again, so delete them.
   if (hasEnded && call.innerScope !== undefined) {
-    yield* forgetResponses(call.innerScope.id, call.scope.attempt);
+    yield* forgetResponses(call.innerScope.identity.runId, call.innerScope.id, call.scope.attempt);
   }
 }
 

@@ -9,7 +9,7 @@ import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { replayNote } from "../call-notes.ts";
 import { storableOutput } from "../storable.ts";
-import { explainRefusal, insertRow, logText, settleRunOf, settlesRun } from "./rows.ts";
+import { explainRefusal, insertRow, logText, type Settlement, settleRunOf, takeSettlement } from "./rows.ts";
 
 export async function recordWithoutRun(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
   const result = isDecided ? answer : refusedAgain(call, answer);
@@ -25,8 +25,7 @@ export async function recordWithoutRun(call: Call, answer: Result, isDecided: bo
     call.note = [replayNote(call, result.attempt), call.note].filter((text) => text !== undefined).join(" ");
   // An interrupted call stays in doubt until it is resolved: a refusal or `outcome_unknown` does not end it.
   if (!(isOpen(call, result) && call.row !== undefined)) {
-    await call.host.store.transaction(() => writeAnswer(call, result), commitLevel(call.host, false));
-    call.scope.opensRun = undefined;
+    await commitAnswer(call, result);
   }
   emitAnswer(call, result);
   return result.kind === "recorded"
@@ -51,8 +50,20 @@ function isOpen({ mayHaveHappened, row }: Call, result: Result): boolean {
   return mayHaveHappened && (row?.status === "unknown" || row?.status === "pending");
 }
 
-function* writeAnswer(call: Call, result: Result): Transaction<void> {
-  if (settlesRun(call)) yield* settleRunOf(call, result);
+async function commitAnswer(call: Call, result: Result): Promise<void> {
+  const { opensRun } = call.scope;
+  const settlement = takeSettlement(call);
+  try {
+    const work = (): Transaction<void> => writeAnswer(call, result, settlement);
+    await call.host.store.transaction(work, commitLevel(call.host, false));
+  } catch (error) {
+    call.scope.opensRun ??= opensRun;
+    throw error;
+  }
+}
+
+function* writeAnswer(call: Call, result: Result, settlement: Settlement): Transaction<void> {
+  if (settlement !== undefined) yield* settleRunOf(call, result, settlement);
   const now = call.host.clock.now();
   const fields = answerFields(call, result);
   const { row } = call;

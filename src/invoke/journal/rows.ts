@@ -25,9 +25,10 @@ type CommonFields = Omit<CallStart, "startedAtMs" | "approvalId" | "ownerId" | "
 
 /**
  * Inserts the row of this call and attempt.
+ * @param isLast nothing follows in its transaction
  * @throws Contended if another process has inserted it, and the call must decide again
  */
-export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
+export function* insertRow(call: Call, fields: RowFields, isLast = false): Transaction<void> {
   const { scope } = call;
   takeSeq(call);
   const { inputJson } = call;
@@ -44,7 +45,7 @@ export function* insertRow(call: Call, fields: RowFields): Transaction<void> {
       note: call.note ?? null,
     },
   );
-  const changes = yield* insertCall(row, scope.writer);
+  const changes = yield* insertCall(row, scope.writer, isLast);
   if (changes === 0) yield* explainRefusal(call);
 }
 
@@ -124,22 +125,28 @@ function maxLogBytes(call: Call): number {
   return call.scope.root.settings.maxOutputBytes ?? call.host.settings.maxOutputBytes;
 }
 
+/** Whether the end of a call may end its run. "new": this process has just created the run. */
+export type Settlement = "new" | "known" | undefined;
+
 /**
- * Whether the end of this call may end its run: the first bare call of a run in this process, or one that waited or was in
- * doubt. Every later call leaves the run's row alone: readers look at calls in progress.
+ * The first bare call of a run in this process that ends also ends the run, and so does one that waited or was in doubt. All
+ * others leave the run's row alone, also those that end at the same moment, which would wait for one another there: readers
+ * look at calls in progress. If the call does not end, restore `opensRun`.
  */
-export function settlesRun({ scope, row }: Call): boolean {
-  if (scope.isOwned || scope.isDetached || scope.root !== scope) return false;
-  return scope.opensRun !== undefined || row !== undefined;
+export function takeSettlement({ scope, row }: Call): Settlement {
+  if (scope.isOwned || scope.isDetached || scope.root !== scope) return undefined;
+  const settlement = scope.opensRun;
+  scope.opensRun = undefined;
+  return settlement ?? (row === undefined ? undefined : "known");
 }
 
-export function settleRunOf(call: Call, result: Result): Transaction<number> {
+export function settleRunOf(call: Call, result: Result, settlement: Settlement): Transaction<number> {
   const { scope, host } = call;
   const { runId } = scope.identity;
   const now = host.clock.now();
   const isOver = result.kind !== "pending" && result.kind !== "suspended";
   const errorJson = scope.kind === "tool" ? failureOf(call, result) : null;
-  if (scope.opensRun === "new" && isOver && errorJson === null && scope.waiting.size === 0)
+  if (settlement === "new" && isOver && errorJson === null && scope.waiting.size === 0)
     return finishRun(runId, now);
   return settleRun(runId, errorJson, now);
 }

@@ -8,7 +8,7 @@ import { ToolwrightError } from "../../errors.ts";
 import { bindRun } from "../../store/tables/runs.ts";
 import { startAgain } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, takeSeq, emit } from "../call.ts";
+import { type Call, takeSeq, emit, inFlightName } from "../call.ts";
 import { copyError } from "../error-record.ts";
 import { commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
@@ -28,6 +28,8 @@ export const begin: Policy = async (call, next) => {
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
+  if (!host.failedWrites.isEmpty)
+    await host.failedWrites.supersede(inFlightName(call.key, call.scope.attempt));
   try {
     const isPlain = call.guards === undefined && call.row === undefined;
     const work = isPlain ? () => insertIntent(call) : () => beginCall(call);

@@ -23,6 +23,8 @@ export const timeout: Policy = (call, next) => {
   return limit === undefined && call.signal === undefined ? next(call) : race(call, next, attempt, limit);
 };
 
+const NOT_NEEDED = "the try has ended";
+
 interface TimeLimit {
   readonly ms: number;
   readonly result: () => Result;
@@ -66,7 +68,8 @@ async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | und
     work.then((own) => ({ result: own, isLate: false })),
     interrupted.promise.then((cut) => ({ result: cut, isLate: true })),
   ]);
-  over.abort();
+  // Without a reason, Node would create an error with a stack for each call.
+  over.abort(NOT_NEEDED);
   call.signal?.removeEventListener("abort", onAbort);
   if (isLate) {
     // Set before the signal fires: a try that stops at once may still have had an effect.

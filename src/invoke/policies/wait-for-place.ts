@@ -11,6 +11,7 @@ import { isInFlight } from "../in-flight-holders.ts";
 import type { WaitReason } from "../policy.ts";
 import type { RunRelease } from "../run-release.ts";
 import type { Wait } from "../wait-graph.ts";
+import { endNotes, mustGiveWay, placesAround } from "./place-deadlock.ts";
 import { wallLeft } from "./timeout.ts";
 
 /** While places change hands often, it looks often. */
@@ -41,6 +42,9 @@ export async function waitForPlace(call: Call, reason: Place): Promise<void> {
     },
   };
   host.waitGraph.wait(wait);
+  const outer = placesAround(call);
+  let noteAt = outer.length === 0 ? Infinity : performance.now() + RENEW_MS;
+  let isNoted = false;
   try {
     let renewAt = 0;
     for (let ms = FIRST_PAUSE_MS; !call.mustShare; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
@@ -57,11 +61,18 @@ export async function waitForPlace(call: Call, reason: Place): Promise<void> {
         host.waitGraph.wait(wait);
         if (call.mustShare) return;
       }
-      await pause(call, isFirst ? ms : undefined);
+      if (performance.now() >= noteAt) {
+        noteAt = performance.now() + RENEW_MS;
+        isNoted = true;
+        if (await mustGiveWay(call, name, outer)) call.mustShare = true;
+        if (call.mustShare) return;
+      }
+      await pause(call, isFirst ? ms : outer.length === 0 ? undefined : RENEW_MS);
       if (isOver(call)) return;
     }
   } finally {
     host.waitGraph.end(wait);
+    if (isNoted) await endNotes(call, name, outer);
   }
 }
 

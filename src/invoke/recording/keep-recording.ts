@@ -13,6 +13,7 @@ import {
 } from "../../store/tables/recorded-responses.ts";
 import { isRecorded, saveRecordedCopy } from "../../store/tables/recordings.ts";
 import { coverArgumentsIn, forgetParts, forgetResponsesIn } from "../../store/tables/retention.ts";
+import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { Redaction } from "./redact-recording.ts";
 
@@ -42,8 +43,10 @@ export function* endReplay(
   );
   let changes = 0;
   for (const { row, responseJson, requestJson } of responses)
-    if (responseJson !== row.responseJson || requestJson !== row.requestJson)
-      changes += yield* replaceResponse(row, responseJson, requestJson);
+    if (responseJson !== row.responseJson || requestJson !== row.requestJson) {
+      const partsJson = row.partsJson === null ? null : redactedParts(row.partsJson, decode(responseJson));
+      changes += yield* replaceResponse(row, responseJson, requestJson, partsJson);
+    }
   if (result !== undefined && redaction.hidesSomething) {
     const json = typeof result.json === "string" ? result.json : yield* result.json();
     yield* saveRecordedCopy(place.runId, result.part, redactJson(redaction, json));

@@ -4,7 +4,8 @@
  */
 import { toShownValue } from "../../util/shown-value.ts";
 import { createScrubber, type Scrub } from "../scrub.ts";
-import { hide, HiddenValues, isRecord } from "./hidden-values.ts";
+import { isContentDigest } from "../content-digest.ts";
+import { hide, HiddenValues, isHidden, isRecord } from "./hidden-values.ts";
 
 /** A call as it is logged. */
 export interface LoggedValues {
@@ -79,6 +80,22 @@ export class Redaction {
     const logged = this.#calls.get(id);
     return logged === undefined ? output : hide(output, toShownValue(logged.output), this.#hidden, false);
   }
+}
+
+/** Whether a response that was redacted asks for this call with arguments that are no longer known. */
+export function hasRedactedCall(response: unknown, toolCallId: string): boolean {
+  if (Array.isArray(response)) return response.some((item) => hasRedactedCall(item, toolCallId));
+  if (!isRecord(response)) return false;
+  const call = callIn(response);
+  if (call !== undefined) return call.id === toolCallId && holdsHidden(call.input);
+  return Object.values(response).some((item) => hasRedactedCall(item, toolCallId));
+}
+
+function holdsHidden(value: unknown): boolean {
+  if (isHidden(value)) return true;
+  if (typeof value !== "object" || value === null) return false;
+  if (isContentDigest(value)) return true;
+  return Object.values(value).some(holdsHidden);
 }
 
 const ANY_FIELD = { redactInput: ["*"], redactOutput: [] } as never;

@@ -46,6 +46,12 @@ export class RecordedRequests {
     return { response: found.response, differences: this.#differences(found, request) };
   }
 
+  /** The response to an equal request. @param used positions of others */
+  findEqual(place: string, asked: AskedModel, used: ReadonlySet<number>): FixtureResponse | undefined {
+    const free = this.#places.get(place)?.filter(({ response }) => !used.has(response.position));
+    return free?.find((one) => this.#isEqual(one, asked))?.response;
+  }
+
   unused(): FixtureResponse[] {
     return [...this.#places.values()]
       .flat()

@@ -3,13 +3,20 @@ import type { ClientBase } from "pg";
 import { codeOf, isUnavailable } from "./errors.ts";
 
 /**
- * The cluster and its timeline. After a failover to a replica that lagged behind, the same transaction id means another
- * transaction: ids are compared only within one history.
+ * The cluster and its timeline: after a failover to a replica that lagged behind, the same transaction id means another
+ * transaction. And when the server last discarded its statistics, which it does when it recovers from a crash: the ids of
+ * transactions that left no trace in its log are then given to new ones.
  */
 const HISTORY = `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
-  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+  COALESCE((SELECT CAST(stats_reset AS TEXT) FROM pg_stat_bgwriter), '') AS recovered`;
 
-const histories = new WeakMap<ClientBase, string>();
+export interface History {
+  readonly timeline: string;
+  readonly recovered: string;
+}
+
+const histories = new WeakMap<ClientBase, History>();
 
 /** Remembers the history of a new connection. */
 export async function examineConnection(client: ClientBase): Promise<void> {
@@ -17,15 +24,15 @@ export async function examineConnection(client: ClientBase): Promise<void> {
   if (history !== undefined) histories.set(client, history);
 }
 
-export function historyOf(client: ClientBase): string | undefined {
+export function historyOf(client: ClientBase): History | undefined {
   return histories.get(client);
 }
 
 /** `undefined` for a server without these functions. */
-async function readHistory(client: ClientBase): Promise<string | undefined> {
+async function readHistory(client: ClientBase): Promise<History | undefined> {
   try {
-    const { rows } = await client.query<{ history: string }>(`SELECT ${HISTORY} AS history`);
-    return rows[0]?.history;
+    const { rows } = await client.query<{ timeline: string; recovered: string }>(`SELECT ${HISTORY}`);
+    return rows[0];
   } catch (error) {
     if (isUnavailable(error) || codeOf(error) === "") throw error;
     return undefined;
@@ -44,12 +51,28 @@ export type CommitStatus = "committed" | "aborted" | "in progress" | "unknown";
 export async function statusOfCommit(
   client: ClientBase,
   transactionId: string,
-  history: string | undefined,
+  history: History | undefined,
 ): Promise<CommitStatus> {
-  if (history === undefined || (await readHistory(client)) !== history) return "unknown";
-  const { rows } = await client.query<{ status: CommitStatus | null }>(
-    "SELECT txid_status(CAST($1 AS BIGINT)) AS status",
-    [transactionId],
-  );
-  return rows[0]?.status ?? "unknown";
+  const current = await readHistory(client);
+  if (history === undefined || current?.timeline !== history.timeline) return "unknown";
+  const status = await readStatus(client, transactionId);
+  // After a crash the id may belong to another transaction. If so, ours was lost: every other status holds for ours, too.
+  return status === "committed" && current.recovered !== history.recovered ? "unknown" : status;
+}
+
+// invalid_parameter_value: "transaction ID is in the future".
+const NOT_ASSIGNED = "22023";
+
+async function readStatus(client: ClientBase, transactionId: string): Promise<CommitStatus> {
+  try {
+    const { rows } = await client.query<{ status: CommitStatus | null }>(
+      "SELECT txid_status(CAST($1 AS BIGINT)) AS status",
+      [transactionId],
+    );
+    return rows[0]?.status ?? "unknown";
+  } catch (error) {
+    // A crash has lost the transaction, and none has got its id since.
+    if (codeOf(error) === NOT_ASSIGNED) return "aborted";
+    throw error;
+  }
 }

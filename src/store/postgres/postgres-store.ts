@@ -1,20 +1,22 @@
 /**
  * The PostgreSQL store, on a `pg` pool. READ COMMITTED is enough: (key, attempt) is unique, a call that starts locks the row
- * of its scope, and reservations are conditional updates. When more transactions wait than connections are free, several
- * share one commit; a failed group runs again one by one, and a conflict is retried. No transaction relies on a session:
- * each may get another server connection, as behind PgBouncer.
+ * of its scope, and reservations are conditional updates. Transactions of one statement that wait together share one commit
+ * and are sent together; others share one if more wait than connections are free. A failed group runs again one by one, and
+ * a conflict is retried. No transaction relies on a session: each may get another server connection, as behind PgBouncer.
  */
-import type { Pool, PoolClient, QueryResult } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { ToolwrightError } from "../../errors.ts";
 import { importPeer, peerHint } from "../../load/import-peer.ts";
 import { sha256 } from "../../util/hash.ts";
 import { LEASE_MS } from "../tables/owners.ts";
-import { examineConnection, historyOf, isPooled, statusOfCommit } from "./connection.ts";
+import { Batches, type BatchStatement } from "./batch.ts";
+import { examineConnection, type History, historyOf, isPooled, statusOfCommit } from "./connection.ts";
 import { AnswerLost, asStoreError, isLost, isOutdated, needsUnnamed } from "./errors.ts";
+import { createJob, type Job } from "./job.ts";
 import { type PostgresSettings, type PostgresStoreOptions, resolvePostgresOptions } from "./options.ts";
 import { pause, runAgain } from "./retry.ts";
 import { type PreparedSchema, prepareSchema, rollback } from "./schema.ts";
-import { first, type Row, type Statement, type StatementResult } from "../statement.ts";
+import { first, type Statement, type StatementResult } from "../statement.ts";
 import type { CommitLevel, Store, Transaction } from "../store.ts";
 
 const NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -59,14 +61,6 @@ async function pooled(pool: Pool): Promise<boolean> {
   }
 }
 
-interface Job {
-  readonly level: CommitLevel;
-  /** Runs the work inside the open transaction and remembers its result. */
-  run(client: PoolClient): Promise<void>;
-  commit(): void;
-  fail(error: unknown): void;
-}
-
 class PostgresStore implements Store {
   readonly dialect = "postgres";
   readonly secret: string;
@@ -80,6 +74,9 @@ class PostgresStore implements Store {
   readonly #tasks: (() => Promise<void>)[] = [];
   /** Jobs that may share a commit. */
   readonly #jobs: Job[] = [];
+  /** The same for jobs of one statement, which are sent together. */
+  readonly #shortJobs: Job[] = [];
+  readonly #batches = new Batches();
   /** Counted here, because the queue of the pool fails a request after the connect timeout. */
   #free: number;
   #onIdle: (() => void) | undefined;
@@ -104,17 +101,11 @@ class PostgresStore implements Store {
 
   transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      let result: T;
-      this.#jobs.push({
-        level,
-        run: async (client) => {
-          result = await this.#perform(client, work());
-        },
-        commit: () => resolve(result),
-        fail: reject,
-      });
+      const job = createJob(work, level, resolve, reject);
+      const isFirst = this.#jobs.length + this.#shortJobs.length === 0;
+      (job.isShort ? this.#shortJobs : this.#jobs).push(job);
       // After all pending microtasks: concurrent calls reach this point together.
-      if (this.#jobs.length === 1) process.nextTick(() => this.#next());
+      if (isFirst) process.nextTick(() => this.#next());
     });
   }
 
@@ -164,10 +155,14 @@ class PostgresStore implements Store {
   }
 
   #nextGroup(): (() => Promise<void>) | undefined {
-    const size = Math.min(LARGEST_GROUP, Math.ceil(this.#jobs.length / this.#free));
-    const [job, ...others] = this.#jobs.splice(0, size);
+    // A statement more in a batch costs less than another connection: its locks, its commit and its round trips.
+    const jobs =
+      this.#shortJobs.length > 0
+        ? this.#shortJobs.splice(0, LARGEST_GROUP)
+        : this.#jobs.splice(0, Math.min(LARGEST_GROUP, Math.ceil(this.#jobs.length / this.#free)));
+    const [job, ...others] = jobs;
     if (job === undefined) return undefined;
-    return others.length === 0 ? () => this.#runAlone(job) : () => this.#runTogether([job, ...others]);
+    return others.length === 0 ? () => this.#runAlone(job) : () => this.#runTogether(jobs);
   }
 
   async #runAlone(job: Job): Promise<void> {
@@ -181,36 +176,65 @@ class PostgresStore implements Store {
 
   async #runTogether(jobs: readonly Job[]): Promise<void> {
     try {
-      await this.#commit(jobs);
-      for (const job of jobs) job.commit();
+      const left = new Set(await this.#commit(jobs));
+      for (const job of jobs) {
+        if (left.has(job)) this.#tasks.push(() => this.#runAlone(job));
+        else job.commit();
+      }
     } catch (error) {
       if (error instanceof AnswerLost) for (const job of jobs) job.fail(asStoreError(error));
       else this.#tasks.push(...jobs.map((job) => () => this.#runAlone(job)));
     }
   }
 
-  async #commit(jobs: readonly Job[]): Promise<void> {
-    let begun: { readonly transactionId: string; readonly history: string | undefined } | undefined;
+  /** Returns the jobs of a group that must run alone. */
+  async #commit(jobs: readonly Job[]): Promise<readonly Job[]> {
+    let begun: { readonly transactionId: string; readonly history: History | undefined } | undefined;
     let isAsked = false;
+    let left: readonly Job[] = [];
     try {
       await this.#withClient(async (client) => {
-        begun = { transactionId: await this.#begin(client, jobs), history: historyOf(client) };
-        for (const job of jobs) await job.run(client);
+        const areSent = jobs.every(({ isShort }) => isShort);
+        const starts = (areSent ? jobs : jobs.slice(0, 1)).map((job) => job.start());
+        const { transactionId, results } = await this.#begin(client, jobs, starts);
+        begun = { transactionId, history: historyOf(client) };
+        left = await (areSent && jobs.length > 1
+          ? finishShort(jobs, results)
+          : this.#finish(client, jobs, results));
         isAsked = true;
         await client.query("COMMIT");
       });
     } catch (error) {
       if (!isAsked || begun === undefined || !isLost(error)) throw error;
       const status = await this.#statusOf(begun.transactionId, begun.history);
-      if (status === "committed") return;
+      if (status === "committed") return left;
       throw status === "aborted" ? error : new AnswerLost(error);
     }
+    return left;
+  }
+
+  /** Runs the jobs in turn. The first statement of the first one has been sent. */
+  async #finish(
+    client: PoolClient,
+    jobs: readonly Job[],
+    [result]: readonly StatementResult[],
+  ): Promise<readonly Job[]> {
+    const send = (statement: Statement): Promise<StatementResult> => this.#execute(client, statement);
+    for (const [index, job] of jobs.entries()) {
+      if (index === 0) {
+        await job.finish(result, send);
+        continue;
+      }
+      const start = job.start();
+      await job.finish(start && (await send(start)), send);
+    }
+    return [];
   }
 
   /** The reply to COMMIT was lost: asks the server for the status of the transaction. */
   async #statusOf(
     transactionId: string,
-    history: string | undefined,
+    history: History | undefined,
   ): Promise<"committed" | "aborted" | "unknown"> {
     const ask = () => this.#withClient((client) => statusOfCommit(client, transactionId, history));
     const deadline = performance.now() + COMMIT_SETTLES_MS;
@@ -227,20 +251,25 @@ class PostgresStore implements Store {
     }
   }
 
-  /** One round trip. Settings are local to the transaction. Returns its id. */
-  async #begin(client: PoolClient, jobs: readonly Job[]): Promise<string> {
+  /** Sends these statements with the begin of the transaction, in one round trip. Settings are local to the transaction. */
+  async #begin(
+    client: PoolClient,
+    jobs: readonly Job[],
+    starts: readonly (Statement | undefined)[],
+  ): Promise<{ readonly transactionId: string; readonly results: readonly StatementResult[] }> {
     const isFull = jobs.some(({ level }) => level === "full");
-    const results: unknown = await client.query(
-      [
-        "BEGIN",
-        ...(isFull && !this.#synchronous ? ["SET LOCAL synchronous_commit = on"] : []),
-        ...(jobs.length > 1 ? [`SET LOCAL lock_timeout = ${GROUP_LOCK_TIMEOUT_MS}`] : []),
-        // Transactions never wait for anything but the database: an idle one belongs to a suspended process.
-        `SELECT CAST(txid_current() AS TEXT) AS id,
-           set_config('idle_in_transaction_session_timeout', '${this.#idleMs}', true) AS timeout`,
-      ].join("; "),
-    );
-    return String((results as QueryResult<Row>[]).at(-1)?.rows[0]?.["id"]);
+    const settings = [
+      // Transactions never wait for anything but the database: an idle one belongs to a suspended process.
+      ["idle_in_transaction_session_timeout", String(this.#idleMs)],
+      ...(isFull && !this.#synchronous ? [["synchronous_commit", "on"]] : []),
+      ...(jobs.length > 1 ? [["lock_timeout", String(GROUP_LOCK_TIMEOUT_MS)]] : []),
+    ];
+    const [, begun, ...results] = await this.#batches.send(client, [
+      this.#toSend(BEGIN),
+      this.#toSend({ kind: "query", sql: readIdAndSet(settings.length), parameters: settings.flat() }),
+      ...starts.filter((start) => start !== undefined).map((start) => this.#toSend(start)),
+    ]);
+    return { transactionId: String(begun?.rows[0]?.["id"]), results };
   }
 
   #runAgain<T>(action: () => Promise<T>): Promise<T> {
@@ -268,13 +297,15 @@ class PostgresStore implements Store {
     return step.value;
   }
 
-  async #execute(client: PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
+  async #execute(client: PoolClient, statement: Statement): Promise<StatementResult> {
+    const [result] = await this.#batches.send(client, [this.#toSend(statement)]);
+    if (result === undefined) throw new Error("the server sent no result");
+    return result;
+  }
+
+  #toSend({ kind, sql, parameters }: Statement): BatchStatement {
     const { name, text } = this.#prepare(sql);
-    const values = [...parameters];
-    const result: QueryResult<Row> = await client.query(
-      this.#usesNames ? { name, text, values } : { text, values },
-    );
-    return { rows: result.rows, changes: result.rowCount ?? 0 };
+    return { name: this.#usesNames ? name : undefined, text, parameters, hasRows: kind === "query" };
   }
 
   #prepare(sql: string): { name: string; text: string } {
@@ -286,6 +317,35 @@ class PostgresStore implements Store {
     }
     return prepared;
   }
+}
+
+const BEGIN: Statement = { kind: "change", sql: "BEGIN", parameters: [] };
+
+/** Reads the id of the transaction, and changes this number of settings, each with a name and a value. */
+function readIdAndSet(count: number): string {
+  const settings = Array.from(
+    { length: count },
+    (_, index) => `set_config(?${2 * index + 1}, ?${2 * index + 2}, true) AS setting_${index}`,
+  );
+  return `SELECT CAST(txid_current() AS TEXT) AS id, ${settings.join(", ")}`;
+}
+
+/** All statements were sent. Returns the jobs that changed nothing: they run alone, and look why. */
+async function finishShort(
+  jobs: readonly Job[],
+  results: readonly StatementResult[],
+): Promise<readonly Job[]> {
+  const left: Job[] = [];
+  for (const [index, job] of jobs.entries()) {
+    const result = results[index];
+    if (result === undefined || result.changes === 0) left.push(job);
+    // The next statement of the job would run after those of the jobs behind it.
+    else
+      await job.finish(result, () =>
+        Promise.reject(new Error("a transaction continued after its last statement")),
+      );
+  }
+  return left;
 }
 
 function* readSnapshot(): Transaction<string> {

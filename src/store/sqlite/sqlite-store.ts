@@ -13,6 +13,14 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** The single writer makes it unique. */
 const POSITION = "(SELECT COALESCE(MAX(position), 0) + 1 FROM toolwright_runs WHERE position > 0)";
 
+const NO_ROWS: readonly Row[] = [];
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /** The order in which the statement takes its parameters, if it is not that of the caller. */
+  readonly order: readonly number[] | undefined;
+}
+
 /** Work that waits for its commit. */
 interface Job {
   readonly level: CommitLevel;
@@ -40,10 +48,9 @@ class SqliteStore implements Store {
   readonly dialect = "sqlite";
   readonly secret: string;
   readonly #database: DatabaseSync;
-  readonly #bindsNumbers: boolean;
   readonly path: string;
   readonly #file: StoreFile | undefined;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
   #jobs: Job[] = [];
   #draining: Promise<void> | undefined;
   #level: CommitLevel = "normal";
@@ -54,7 +61,6 @@ class SqliteStore implements Store {
 
   constructor(database: DatabaseSync, path: string, file: StoreFile | undefined, secret: string) {
     this.#database = database;
-    this.#bindsNumbers = bindsNumbers(database);
     this.path = path;
     this.#file = file;
     this.secret = secret;
@@ -85,7 +91,7 @@ class SqliteStore implements Store {
   /** `data_version` counts the commits of other connections only. */
   async version(): Promise<string> {
     try {
-      const row = await whenFree(() => this.#statement("PRAGMA data_version").get());
+      const row = await whenFree(() => this.#prepared("PRAGMA data_version").statement.get());
       return `${String(row?.["data_version"])}.${this.#commits}`;
     } catch (error) {
       throw this.#asStoreError(error);
@@ -144,48 +150,79 @@ class SqliteStore implements Store {
     const level = jobs.some((job) => job.level === "full") ? "full" : "normal";
     this.#file?.assertInPlace(level);
     this.#setLevel(level);
-    this.#statement("BEGIN IMMEDIATE").run();
-    try {
-      for (const job of jobs) job.result = this.#perform(job.work());
-      this.#statement("COMMIT").run();
-    } catch (error) {
-      rollBack(this.#database);
-      throw error;
-    }
+    const [first] = jobs;
+    if (jobs.length === 1 && first !== undefined) this.#commitAlone(first);
+    else
+      this.#inTransaction(() => {
+        for (const job of jobs) job.result = this.#perform(job.work());
+      });
     this.#commits += 1;
     for (const job of jobs) job.commit(job.result as never);
   }
 
+  #commitAlone(job: Job): void {
+    let transaction = job.work();
+    let step = transaction.next();
+    if (step.done !== true && step.value.isLast === true) {
+      const result = this.#execute(step.value);
+      if (result.changes > 0) {
+        step = transaction.next(result);
+        if (step.done !== true) throw new Error("isLast is set on a statement that others follow");
+        job.result = step.value;
+        return;
+      }
+      // Nothing was written. The transaction starts again, so that it finds out why in one state of the database.
+      transaction = job.work();
+      step = transaction.next();
+    }
+    this.#inTransaction(() => {
+      job.result = this.#perform(transaction, step);
+    });
+  }
+
+  #inTransaction(work: () => void): void {
+    this.#run("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#run("COMMIT");
+    } catch (error) {
+      rollBack(this.#database);
+      throw error;
+    }
+  }
+
   #setLevel(level: CommitLevel): void {
     if (this.#level === level) return;
-    this.#statement(`PRAGMA synchronous=${level === "full" ? "FULL" : "NORMAL"}`).run();
+    this.#run(level === "full" ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
     this.#level = level;
   }
 
-  #perform<T>(transaction: Transaction<T>): T {
-    let step = transaction.next();
+  /** @param first its first statement, if it has been started */
+  #perform<T>(transaction: Transaction<T>, first = transaction.next()): T {
+    let step = first;
     while (step.done !== true) step = transaction.next(this.#execute(step.value));
     return step.value;
   }
 
   #execute({ kind, sql, parameters }: Statement): StatementResult {
-    const statement = this.#statement(sql);
-    if (!this.#bindsNumbers) {
-      const named = Object.fromEntries(parameters.map((value, index) => [`?${index + 1}`, value]));
-      if (kind === "query") return { rows: asRows(statement.all(named)), changes: 0 };
-      return { rows: [], changes: Number(statement.run(named).changes) };
-    }
-    if (kind === "query") return { rows: asRows(statement.all(...parameters)), changes: 0 };
-    return { rows: [], changes: Number(statement.run(...parameters).changes) };
+    const { statement, order } = this.#prepared(sql);
+    const values = order?.map((index) => parameters[index] ?? null) ?? parameters;
+    if (kind === "query") return { rows: asRows(statement.all(...values)), changes: 0 };
+    return { rows: NO_ROWS, changes: Number(statement.run(...values).changes) };
   }
 
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(toSqlite(sql));
-      this.#statements.set(sql, statement);
+  #run(sql: string): void {
+    this.#prepared(sql).statement.run();
+  }
+
+  #prepared(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      const { text, order } = toPositional(toSqlite(sql));
+      prepared = { statement: this.#database.prepare(text), order };
+      this.#statements.set(sql, prepared);
     }
-    return statement;
+    return prepared;
   }
 
   #asStoreError(error: unknown): unknown {
@@ -193,14 +230,18 @@ class SqliteStore implements Store {
   }
 }
 
-/** Node 22 treats `?1` as a named parameter, which only an object can bind. */
-function bindsNumbers(database: DatabaseSync): boolean {
-  try {
-    database.prepare("SELECT ?1").get(1);
-    return true;
-  } catch {
-    return false;
-  }
+/**
+ * Replaces `?1`, `?2` by `?`. Node looks up the name of each parameter for every run, and those with a number have one; Node 22
+ * binds them from an object only.
+ * @returns `order` has the index of the value for each `?`; `undefined` if that is the order of the values
+ */
+function toPositional(sql: string): { readonly text: string; readonly order: readonly number[] | undefined } {
+  const order: number[] = [];
+  const text = sql.replaceAll(/\?(\d+)/g, (_, number: string) => {
+    order.push(Number(number) - 1);
+    return "?";
+  });
+  return { text, order: order.every((index, place) => index === place) ? undefined : order };
 }
 
 function toSqlite(sql: string): string {

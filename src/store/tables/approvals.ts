@@ -81,6 +81,41 @@ export function* countPending(nowMs: number): Transaction<{ count: number; oldes
   return { count: readInteger(row, "count"), oldestAtMs: readIntegerOrNull(row, "oldest") };
 }
 
+export interface DecidedWait {
+  readonly waitedMs: number;
+  readonly approved: boolean;
+}
+
+const UNMEASURED = `decided_at_ms > ?1 AND decided_at_ms IS NOT NULL AND is_measured IS NULL
+  AND status IN ('approved', 'denied')`;
+
+/** Whether a request was decided since then whose wait was not reported. */
+export function* hasUnmeasured(sinceMs: number): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS found FROM toolwright_approvals WHERE ${UNMEASURED} LIMIT 1`,
+    sinceMs,
+  );
+  return row !== undefined;
+}
+
+/** Their waits. The caller reports them: no other process will. */
+export function* takeUnmeasured(sinceMs: number): Transaction<DecidedWait[]> {
+  const rows = yield* all(
+    `UPDATE toolwright_approvals SET is_measured = 1 WHERE ${UNMEASURED}
+     RETURNING requested_at_ms, decided_at_ms, status`,
+    sinceMs,
+  );
+  return rows.map((row) => ({
+    waitedMs: Math.max(0, readInteger(row, "decided_at_ms") - readInteger(row, "requested_at_ms")),
+    approved: readText(row, "status") === "approved",
+  }));
+}
+
+/** This process reports the wait itself. */
+export function markMeasured(id: string): Transaction<number> {
+  return change("UPDATE toolwright_approvals SET is_measured = 1 WHERE id = ?1", id);
+}
+
 const COLUMNS = APPROVALS.list("a");
 const SELECT = `SELECT ${COLUMNS} FROM toolwright_approvals a`;
 const BY_ID = `${SELECT} WHERE a.id = ?1 {update}`;

@@ -145,3 +145,30 @@ export function* callsByPendingId(scopeId: number): Transaction<Map<string, Map<
   }
   return byId;
 }
+
+/** A call that a fork copied from its parent. */
+export interface CopiedCallKey {
+  readonly toolName: string;
+  readonly key: string;
+  readonly originKey: string;
+}
+
+/** The copied calls of an attempt that models made, by the ids that the models gave them. */
+export function* copiedCallsById(scopeId: number, attempt: number): Transaction<Map<string, CopiedCallKey>> {
+  const rows = yield* all(
+    `SELECT tool_call_id, tool_name, key, origin_key FROM toolwright_calls
+     WHERE scope_id = ?1 AND attempt = ?2 AND copied_from IS NOT NULL AND tool_call_id IS NOT NULL AND origin_key IS NOT NULL`,
+    scopeId,
+    attempt,
+  );
+  return new Map(
+    rows.map((row) => [
+      readText(row, "tool_call_id"),
+      {
+        toolName: readText(row, "tool_name"),
+        key: readText(row, "key"),
+        originKey: readText(row, "origin_key"),
+      },
+    ]),
+  );
+}

@@ -7,7 +7,8 @@ import { readInteger, readText, readTextOrNull } from "./columns.ts";
 import { all, change } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import { REVERT_PATH } from "./scopes.ts";
-import { columns, integer, type RowOf, text } from "./table.ts";
+import { ANY_REQUEST, FIRST_BY_REQUEST } from "./responses.ts";
+import { columns, integer, type RowOf, text, textOrNull } from "./table.ts";
 
 type Dialect = Store["dialect"];
 
@@ -149,24 +150,58 @@ export function* copyCalls(dialect: Dialect, calls: readonly CopiedCall[]): Tran
   );
 }
 
+const RESPONSES = columns({
+  scopeId: integer("scope_id"),
+  attempt: integer("attempt"),
+  position: integer("position"),
+  responseJson: text("response_json"),
+  requestJson: textOrNull("request_json"),
+});
+
+export interface ResponseToCopy extends RowOf<(typeof RESPONSES)["map"]> {
+  /** `false` for a value that is stored beside the responses, such as the inventory of tools. */
+  readonly isAnswer: boolean;
+}
+
+const READ_RESPONSES = `SELECT ${RESPONSES.list()}, request_hash FROM toolwright_responses WHERE scope_id = ?1`;
+
+export function* readResponsesToCopy(scopeId: number): Transaction<ResponseToCopy[]> {
+  return (yield* all(READ_RESPONSES, scopeId)).map((row) => ({
+    ...RESPONSES.parse(row),
+    isAnswer: isHash(readText(row, "request_hash")),
+  }));
+}
+
+/** A shorter text is a word in its place. */
+const SHORTEST_HASH = 43;
+
+function isHash(text: string): boolean {
+  return text.length >= SHORTEST_HASH || text === ANY_REQUEST;
+}
+
 export interface CopiedResponses {
   readonly scopeId: number;
   readonly newScopeId: number;
-  /** The last one to copy. `null`: all. */
-  readonly attempt: number | null;
-  readonly position: number | null;
+  /** `null`: all. */
+  readonly responses: readonly Pick<ResponseToCopy, "attempt" | "position">[] | null;
 }
 
-export function* copyResponses(scopes: readonly CopiedResponses[]): Transaction<void> {
-  for (const { scopeId, newScopeId, attempt, position } of scopes) {
+const PLACES_OF_RESPONSES = ["attempt", "position"];
+
+/** The fork asks with other keys, and maybe with another prompt: a response that is counted answers any request. */
+export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponses[]): Transaction<void> {
+  const chosen = fromJson(dialect, PLACES_OF_RESPONSES, ["bigint", "bigint"]);
+  for (const { scopeId, newScopeId, responses } of scopes) {
     yield* change(
       `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json, request_json)
-       SELECT CAST(?2 AS BIGINT), attempt, position, request_hash, response_json, request_json FROM toolwright_responses
-       WHERE scope_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR attempt < ?3 OR (attempt = ?3 AND position <= CAST(?4 AS BIGINT)))`,
+       SELECT CAST(?3 AS BIGINT), attempt, position,
+         CASE WHEN position < ${FIRST_BY_REQUEST} AND LENGTH(request_hash) >= ${SHORTEST_HASH} THEN '${ANY_REQUEST}' ELSE request_hash END,
+         response_json, request_json FROM toolwright_responses
+       WHERE scope_id = ?2 AND (CAST(?4 AS BIGINT) = 1 OR (attempt, position) IN (SELECT g.attempt, g.position FROM (${chosen}) g))`,
+      JSON.stringify((responses ?? []).map(({ attempt, position }) => [attempt, position])),
       scopeId,
       newScopeId,
-      attempt,
-      position,
+      responses === null ? 1 : 0,
     );
   }
 }
@@ -178,21 +213,6 @@ export function* scopesWithResponses(runId: string): Transaction<ReadonlySet<num
     runId,
   );
   return new Set(rows.map((row) => readInteger(row, "scope_id")));
-}
-
-/** The response that asked for a call, by the model's id of the call. */
-export function* positionOfCall(
-  scopeId: number,
-  attempt: number,
-  toolCallId: string,
-): Transaction<number | undefined> {
-  const rows = yield* all(
-    "SELECT position, response_json FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2 ORDER BY position",
-    scopeId,
-    attempt,
-  );
-  const found = rows.find((row) => readText(row, "response_json").includes(JSON.stringify(toolCallId)));
-  return found && readInteger(found, "position");
 }
 
 const PLACES = ["node_id", "path"];
@@ -278,17 +298,6 @@ export function copyTurns(parentId: string, runId: string, before: number | null
     parentId,
     runId,
     before,
-  );
-}
-
-/** The turn in which the cut is has not ended in the fork. */
-export function reopenTurn(parentId: string, runId: string, turn: number): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, started_at_ms)
-     SELECT ?2, turn, kind, input_hash, began_json, started_at_ms FROM toolwright_turns WHERE run_id = ?1 AND turn = ?3`,
-    parentId,
-    runId,
-    turn,
   );
 }
 

@@ -1,9 +1,10 @@
-/** The calls of a run as a fixture has them: without those that tools made inside. */
+/** The calls of a run as a fixture has them: without those that tools made inside, and without its reverts. */
 import { APPROVAL_KINDS } from "./approvals.ts";
 import { CALLS } from "./calls.ts";
 import { readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { REVERT_PATH } from "./scopes.ts";
 import type { RowOf } from "./table.ts";
 
 const COLUMNS = CALLS.omit("inputJson", "outputJson");
@@ -24,7 +25,7 @@ const payload = (part: string): string =>
 const READ = `SELECT ${COLUMNS.list("c")}, s.node_id, s.path, COALESCE(${payload("input")}, c.input_json) AS input_json,
   COALESCE(${payload("output")}, c.output_json) AS output_json, a.kind AS approval_kind, a.comment AS approval_comment
 FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id LEFT JOIN toolwright_approvals a ON a.id = c.approval_id
-WHERE s.run_id = ?1 AND s.parent_key = '' ORDER BY s.id, c.attempt, c.seq`;
+WHERE s.run_id = ?1 AND s.parent_key = '' AND s.path <> '${REVERT_PATH}' ORDER BY s.id, c.attempt, c.seq`;
 
 export function* readFixtureCalls(runId: string): Transaction<FixtureCallRow[]> {
   return (yield* all(READ, runId)).map(toCall);

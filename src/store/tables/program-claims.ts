@@ -55,7 +55,7 @@ export function* claimProgram(
     nowMs,
   );
   if (!isLooping) return epoch;
-  yield* endProgram(runId, epoch, crashLoop.errorJson, nowMs);
+  yield* endProgram(runId, { epoch, ownerId }, crashLoop.errorJson, nowMs);
   return undefined;
 }
 
@@ -70,10 +70,16 @@ export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
   return readTextOrNull(row, "claimed_by") !== null;
 }
 
-function* dropClaim(runId: string, epoch: number): Transaction<boolean> {
+/** A claim that a worker holds. */
+export interface HeldClaim {
+  readonly epoch: number;
+  readonly ownerId: string;
+}
+
+function* dropClaim(runId: string, { epoch, ownerId }: HeldClaim): Transaction<boolean> {
   const sql =
-    "UPDATE toolwright_runs SET claimed_by = NULL WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by IS NOT NULL";
-  return (yield* change(sql, runId, epoch)) > 0;
+    "UPDATE toolwright_runs SET claimed_by = NULL WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by = ?3";
+  return (yield* change(sql, runId, epoch, ownerId)) > 0;
 }
 
 /**
@@ -88,18 +94,18 @@ const IS_DECIDED = `SELECT 1 FROM toolwright_runs r WHERE r.id = ?1 AND r.is_due
 /** The program has returned or thrown. It waits if one of its calls waits for approval. */
 export function* endProgram(
   runId: string,
-  epoch: number,
+  claim: HeldClaim,
   errorJson: string | null,
   nowMs: number,
 ): Transaction<void> {
-  if (!(yield* dropClaim(runId, epoch))) return;
+  if (!(yield* dropClaim(runId, claim))) return;
   const isDecided = (yield* first(IS_DECIDED, runId)) !== undefined;
   yield* settleRun(runId, errorJson, nowMs, isDecided);
 }
 
 /** The worker gives the run back: another one may take it at once. */
-export function* releaseProgram(runId: string, epoch: number, nowMs: number): Transaction<void> {
-  if (!(yield* dropClaim(runId, epoch))) return;
+export function* releaseProgram(runId: string, claim: HeldClaim, nowMs: number): Transaction<void> {
+  if (!(yield* dropClaim(runId, claim))) return;
   yield* sealRun(runId);
   yield* change(
     "UPDATE toolwright_runs SET state = 'queued', owner_id = NULL, updated_at_ms = ?2 WHERE id = ?1",
@@ -107,4 +113,19 @@ export function* releaseProgram(runId: string, epoch: number, nowMs: number): Tr
     nowMs,
   );
   yield* markReady(runId);
+}
+
+/**
+ * A run that failed or was cancelled, and that a worker has run before, waits for a worker again. Not a program whose input is
+ * not stored, or not any more: it would run without it.
+ */
+export function queueProgramAgain(runId: string, nowMs: number): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET state = 'queued', owner_id = NULL, claimed_by = NULL, error_json = NULL, finished_at_ms = NULL,
+       updated_at_ms = ?2
+     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND state IN ('failed', 'cancelled') AND claim_epoch > 0
+       AND (kind <> 'program' OR input_json IS NOT NULL)`,
+    runId,
+    nowMs,
+  );
 }

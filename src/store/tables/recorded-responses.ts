@@ -20,6 +20,8 @@ export interface KeptResponse {
   readonly requestHash: string;
   readonly requestJson: string | null;
   readonly responseJson: string;
+  /** With their indexes; `null` if no reader asked for them. */
+  readonly partsJson: string | null;
 }
 
 export interface KeptValues {
@@ -33,7 +35,7 @@ const OF_RUN = "s.run_id = ?1";
 const OF_TASK = "s.run_id = ?1 AND s.node_id = ?2 AND (s.path = ?3 OR s.path LIKE ?3 || '#%')";
 
 const RESPONSES = `SELECT s.id AS scope_id, s.node_id, s.iteration, s.path, s.parent_key, r.attempt, r.position, r.request_hash, r.request_json,
-  r.response_json FROM toolwright_scopes s JOIN toolwright_responses r ON r.scope_id = s.id`;
+  r.response_json, r.parts_json FROM toolwright_scopes s JOIN toolwright_responses r ON r.scope_id = s.id`;
 const IN_ORDER = "ORDER BY s.id, r.attempt, r.position";
 const RESPONSES_OF_RUN = `${RESPONSES} WHERE ${OF_RUN} ${IN_ORDER}`;
 const RESPONSES_OF_TASK = `${RESPONSES} WHERE ${OF_TASK} ${IN_ORDER}`;
@@ -51,6 +53,7 @@ export function* readKeptResponses(place: RecordedPlace): Transaction<KeptRespon
     requestHash: readText(row, "request_hash"),
     requestJson: readTextOrNull(row, "request_json"),
     responseJson: readText(row, "response_json"),
+    partsJson: readTextOrNull(row, "parts_json"),
   }));
 }
 
@@ -78,19 +81,22 @@ function* select({ runId, task }: RecordedPlace, ofRun: string, ofTask: string):
   return yield* all(ofTask, runId, task.nodeId, task.path);
 }
 
-/** Its numbered parts hold the same text in clear. Readers get others, made from the redacted response. */
+/** @param partsJson its numbered parts held the same text in clear. `null`: they get new indexes when a reader comes */
 export function replaceResponse(
   { scopeId, attempt, position }: KeptResponse,
   responseJson: string,
   requestJson: string | null,
+  partsJson: string | null,
 ): Transaction<number> {
   return change(
-    `UPDATE toolwright_responses SET response_json = ?4, request_json = ?5, parts_json = NULL, last_index = NULL
+    `UPDATE toolwright_responses SET response_json = ?4, request_json = ?5, parts_json = ?6,
+       last_index = CASE WHEN CAST(?6 AS TEXT) IS NULL THEN NULL ELSE last_index END
      WHERE scope_id = ?1 AND attempt = ?2 AND position = ?3`,
     scopeId,
     attempt,
     position,
     responseJson,
     requestJson,
+    partsJson,
   );
 }

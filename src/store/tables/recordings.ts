@@ -8,9 +8,12 @@ import type { Transaction } from "../store.ts";
 
 const RUN = "run";
 
-/** Called when a run starts. */
+const START = `INSERT INTO toolwright_recordings (run_id, part, body)
+SELECT ?1, '${RUN}', '{}' WHERE NOT EXISTS (SELECT 1 FROM toolwright_tasks WHERE run_id = ?1) ON CONFLICT DO NOTHING`;
+
+/** Called when a run starts. A fork that begins with tasks of a run without a recording would have gaps. */
 export function startRecording(runId: string): Transaction<number> {
-  return savePart(runId, RUN, "{}");
+  return change(START, runId);
 }
 
 const START_FIRST = `INSERT INTO toolwright_recordings (run_id, part, body)
@@ -44,7 +47,7 @@ export function saveRecordedResult(
   { runId, nodeId, path }: { readonly runId: string; readonly nodeId: string; readonly path: string },
   body: string,
 ): Transaction<number> {
-  return change(REPLACE, runId, `result ${path} ${nodeId}`, body);
+  return change(REPLACE, runId, resultPart(nodeId, path), body);
 }
 
 /** A redacted copy of a result that the store has in clear. */
@@ -52,18 +55,26 @@ export function saveRecordedCopy(runId: string, part: string, body: string): Tra
   return change(REPLACE, runId, part, body);
 }
 
-function savePart(runId: string, part: string, body: string): Transaction<number> {
-  return change(
-    "INSERT INTO toolwright_recordings (run_id, part, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-    runId,
-    part,
-    body,
-  );
-}
-
 /** The parts of copies. */
 export const outputPart = (nodeId: string, path: string): string => `output ${path} ${nodeId}`;
+export const resultPart = (nodeId: string, path: string): string => `result ${path} ${nodeId}`;
 export const turnPart = (turn: number): string => `turn ${turn}`;
+
+/** Into a fork: the definitions of tools, and these parts. */
+export function* copyRecording(parentId: string, runId: string, parts: readonly string[]): Transaction<void> {
+  const rows = yield* all("SELECT part, body FROM toolwright_recordings WHERE run_id = ?1", parentId);
+  const isCopied = new Set([RUN, ...parts]);
+  for (const row of rows) {
+    const part = readText(row, "part");
+    if (!isCopied.has(part) && !part.startsWith("tool ")) continue;
+    yield* change(
+      "INSERT INTO toolwright_recordings (run_id, part, body) VALUES (?1, ?2, ?3)",
+      runId,
+      part,
+      readText(row, "body"),
+    );
+  }
+}
 
 export interface RecordedParts {
   readonly tools: ReadonlyMap<string, string>;

@@ -1,7 +1,9 @@
 /** Responses of models, by their position in a scope: a received response is never requested again. */
-import { change, first } from "../statement.ts";
+import { readInteger } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, type NewRowOf, type RowOf, text, textOrNull } from "./table.ts";
+import { sealUnread } from "./stream-readers.ts";
 import { FROM_CURRENT_SCOPE, type Writer } from "./write-calls.ts";
 
 const LOCATION = columns({
@@ -20,6 +22,15 @@ const RESPONSE = columns({
 export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
 export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
 
+/**
+ * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may differ
+ * from those of its parent, for they show keys of calls, and what was redacted.
+ */
+export const ANY_REQUEST = "any";
+
+/** Positions from here on are derived from the request; smaller ones are counted. */
+export const FIRST_BY_REQUEST = 2 ** 52;
+
 const READ = `SELECT ${RESPONSE.list()} FROM toolwright_responses
 WHERE scope_id = ?1 AND attempt = ?2 AND position = ?3`;
 
@@ -30,6 +41,18 @@ export function* readResponse({
 }: ResponseLocation): Transaction<RecordedResponse | undefined> {
   const row = yield* first(READ, scopeId, attempt, position);
   return row === undefined ? undefined : RESPONSE.parse(row);
+}
+
+const BY_REQUEST = `SELECT position, ${RESPONSE.list()} FROM toolwright_responses
+WHERE scope_id = ?1 AND attempt = ?2 AND position >= ${FIRST_BY_REQUEST} AND request_json IS NOT NULL`;
+
+/** The responses that are found by their request, if that was recorded. */
+export function* readResponsesByRequest(
+  scopeId: number,
+  attempt: number,
+): Transaction<(RecordedResponse & { readonly position: number })[]> {
+  const rows = yield* all(BY_REQUEST, scopeId, attempt);
+  return rows.map((row) => ({ ...RESPONSE.parse(row), position: readInteger(row, "position") }));
 }
 
 const SAVE = `INSERT INTO toolwright_responses (${LOCATION.list()}, ${RESPONSE.list()})
@@ -52,7 +75,35 @@ export function saveResponse(
   );
 }
 
-export function* forgetResponses(scopeId: number, attempt: number): Transaction<void> {
+/** The loop took another course at `position`: what it was answered after that is no longer part of it. */
+export function forgetLaterResponses({ scopeId, attempt, position }: ResponseLocation): Transaction<number> {
+  return change(
+    "DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2 AND position > ?3 AND position < ?4",
+    scopeId,
+    attempt,
+    position,
+    endOfLoop(position),
+  );
+}
+
+/** Each loop of a scope has this many positions. The last one holds no response. */
+export const POSITIONS_PER_LOOP = 1_000_000;
+
+function endOfLoop(position: number): number {
+  return (Math.floor(position / POSITIONS_PER_LOOP) + 1) * POSITIONS_PER_LOOP - 1;
+}
+
+export function forgetResponse({ scopeId, attempt, position }: ResponseLocation): Transaction<number> {
+  return change(
+    "DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2 AND position = ?3",
+    scopeId,
+    attempt,
+    position,
+  );
+}
+
+export function* forgetResponses(runId: string, scopeId: number, attempt: number): Transaction<void> {
+  yield* sealUnread(runId, { sql: "(?1)", parameters: [scopeId] });
   yield* change("DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2", scopeId, attempt);
   yield* change("DELETE FROM toolwright_stream_parts WHERE scope_id = ?1", scopeId);
 }

@@ -7,6 +7,7 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { hasOpenForks } from "./forks.ts";
 import type { RecordedPlace } from "./recorded-responses.ts";
+import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
 import type { RunStatus } from "./workflow-runs.ts";
@@ -19,6 +20,12 @@ const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
 /** What models said, in clear. */
 const TABLES_OF_RESPONSES = ["toolwright_responses", "toolwright_stream_parts"];
 
+function scopesIn({ runId, task }: RecordedPlace): DeletedScopes {
+  return task === undefined
+    ? { sql: SCOPES, parameters: [runId] }
+    : { sql: SCOPES_OF_TASK, parameters: [runId, task.nodeId, task.path] };
+}
+
 function* deleteResponses(runId: string): Transaction<number> {
   let deleted = 0;
   for (const table of TABLES_OF_RESPONSES)
@@ -28,6 +35,7 @@ function* deleteResponses(runId: string): Transaction<number> {
 
 /** Deletes the model responses of a task, or of a run. */
 export function* forgetResponsesIn({ runId, task }: RecordedPlace): Transaction<number> {
+  yield* sealUnread(runId, scopesIn({ runId, task }));
   if (task === undefined) return yield* deleteResponses(runId);
   let deleted = 0;
   for (const table of TABLES_OF_RESPONSES)
@@ -44,6 +52,7 @@ const UNCOMMITTED = "DELETE FROM toolwright_stream_parts WHERE response <> '' AN
 
 /** Deletes the parts of responses that were not committed. Results of calls are stored redacted. */
 export function* forgetParts({ runId, task }: RecordedPlace): Transaction<number> {
+  yield* sealUnread(runId, scopesIn({ runId, task }));
   if (task === undefined) return yield* change(`${UNCOMMITTED} ${SCOPES}`, runId);
   return yield* change(`${UNCOMMITTED} ${SCOPES_OF_TASK}`, runId, task.nodeId, task.path);
 }
@@ -277,6 +286,7 @@ const TABLES_OF_RUN = [
   "toolwright_recordings",
   "toolwright_streams",
   "toolwright_stream_readers",
+  "toolwright_sealed_parts",
   "toolwright_forks",
   "toolwright_scopes",
   "toolwright_workflow_runs",

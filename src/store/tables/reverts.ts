@@ -153,6 +153,19 @@ export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
   return new Set(rows.map((row) => readText(row, "key")));
 }
 
+const ORIGINAL = /^\{"call":.*?"key":"([^"]+)"/s;
+
+/** The calls of a run whose effects were taken back, by their keys. */
+export function* listRevertedCalls(runId: string): Transaction<ReadonlySet<string>> {
+  if ((yield* readRevertedAt(runId)) === null) return new Set();
+  const rows = yield* all(
+    `SELECT c.input_json FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND s.path = '${REVERT_PATH}' AND c.status = 'success'`,
+    runId,
+  );
+  return new Set(rows.flatMap((row) => ORIGINAL.exec(readTextOrNull(row, "input_json") ?? "")?.[1] ?? []));
+}
+
 /** Whether the effect of a call was taken back. The input of a revert begins with the call that it takes back. */
 export function* hasReverted(runId: string, key: string): Transaction<boolean> {
   if ((yield* readRevertedAt(runId)) === null) return false;
@@ -180,22 +193,29 @@ export function endSaga(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET saga_json = NULL WHERE id = ?1", runId);
 }
 
-/** `undefined` unless a saga of the run is taking effects back. */
-export function* readSaga(runId: string): Transaction<string | undefined> {
-  const row = yield* first("SELECT saga_json FROM toolwright_runs WHERE id = ?1", runId);
-  return (row && readTextOrNull(row, "saga_json")) ?? undefined;
-}
-
 /** A saga that is taking effects back continues; any other reverted run is over for good. Locks the run. */
 export function* isReverted(runId: string): Transaction<boolean> {
+  return (yield* readReverted(runId)).isReverted;
+}
+
+/**
+ * Returns what a saga of the run is taking back, if one is at it. Locks the run.
+ * @throws TOOL_RUN_REVERTED
+ */
+export function* assertResumable(runId: string): Transaction<string | undefined> {
+  const { isReverted, sagaJson } = yield* readReverted(runId);
+  if (isReverted) throw runReverted(runId);
+  return sagaJson;
+}
+
+function* readReverted(runId: string): Transaction<{ isReverted: boolean; sagaJson: string | undefined }> {
   const row = yield* first(
     "SELECT reverted_at_ms, saga_json FROM toolwright_runs WHERE id = ?1 {update}",
     runId,
   );
-  return row !== undefined && row["reverted_at_ms"] !== null && row["saga_json"] === null;
-}
-
-/** @throws TOOL_RUN_REVERTED */
-export function* assertResumable(runId: string): Transaction<void> {
-  if (yield* isReverted(runId)) throw runReverted(runId);
+  const sagaJson = (row && readTextOrNull(row, "saga_json")) ?? undefined;
+  return {
+    isReverted: row !== undefined && row["reverted_at_ms"] !== null && sagaJson === undefined,
+    sagaJson,
+  };
 }

@@ -45,7 +45,7 @@ export function* findCallOfRun(
   const { executionId, tool_call_id: toolCallId } = handle;
   const row = yield* first(
     `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}
-     WHERE s.run_id = ?1 AND ${executionId === undefined ? "c.tool_call_id = ?2" : "c.key = ?2"}
+     WHERE s.run_id = ?1 AND ${executionId === undefined ? "c.tool_call_id = ?2" : "(c.key = ?2 OR c.copied_from = ?2)"}
      ORDER BY CASE WHEN s.node_id = ?3 AND s.parent_key = ?4 THEN 0 ELSE 1 END,
        s.iteration DESC, c.attempt DESC, c.seq DESC LIMIT 1`,
     runId,

@@ -27,12 +27,16 @@ export interface RunPageFilter {
 
 export interface PageStatement {
   readonly sql: string;
+  /** The part that chooses the runs of the page. It has the same parameters. */
+  readonly chosen: string;
   readonly parameters: readonly SqlValue[];
 }
 
 /**
  * One index serves each filter, in the order of the list: the most selective of label, workflow, state and kind. The others
- * are compared with expressions, so that no planner chooses them: without statistics it would guess.
+ * are compared with expressions, so that no planner chooses them: without statistics it would guess. The runs of the page are
+ * chosen first, by what the indexes hold: PostgreSQL reads the row of every run that it compares, unless the index has all
+ * that is asked for.
  */
 export function runPageStatement(filter: RunPageFilter): PageStatement {
   const { state, kind, workflow, label, q, before, limit } = filter;
@@ -53,7 +57,8 @@ export function runPageStatement(filter: RunPageFilter): PageStatement {
   if (kind !== undefined) conditions.push(compare("r.kind", kind));
   if (q !== undefined && q !== "") {
     const pattern = bind(`%${q.replaceAll(/[\\%_]/g, "\\$&")}%`);
-    conditions.push(`r.search LIKE lower(${pattern}) ESCAPE '\\'`);
+    // A subquery is computed once; the function alone would be called for every run.
+    conditions.push(`r.search LIKE (SELECT lower(${pattern})) ESCAPE '\\'`);
   }
   if (before !== undefined)
     conditions.push(
@@ -63,9 +68,12 @@ export function runPageStatement(filter: RunPageFilter): PageStatement {
     label === undefined
       ? "toolwright_runs r"
       : "toolwright_run_labels l JOIN toolwright_runs r ON r.id = l.run_id";
+  const chosen = `SELECT ${id} AS run_id FROM ${from} WHERE ${conditions.join(" AND ")}
+ORDER BY ${time} DESC, ${id} DESC LIMIT ${bind(limit)}`;
   return {
-    sql: `SELECT ${RUNS.list("r")}, ${SHORT_ERROR} FROM ${from} WHERE ${conditions.join(" AND ")}
-ORDER BY ${time} DESC, ${id} DESC LIMIT ${bind(limit)}`,
+    sql: `SELECT ${RUNS.list("r")}, ${SHORT_ERROR} FROM (${chosen}) AS chosen JOIN toolwright_runs r ON r.id = chosen.run_id
+ORDER BY r.created_at_ms DESC, r.id DESC`,
+    chosen,
     parameters,
   };
 }

@@ -3,7 +3,7 @@
  * `toolwright_workflow_runs` by triggers; all others are written here, in the transactions that open and close scopes.
  */
 import { readText } from "./columns.ts";
-import { all, change, first } from "../statement.ts";
+import { all, change, changeBy, first } from "../statement.ts";
 import { RUN_KINDS, RUN_STATES, type RunKind } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
@@ -181,16 +181,21 @@ export function* readForks(runId: string, limit: number): Transaction<string[]> 
   return rows.map((row) => readText(row, "id"));
 }
 
-/** The latest tree of a workflow run. 0 when the run was taken over. */
-export function saveOutline(runId: string, epoch: number, outlineJson: string): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_outlines (run_id, outline_json)
-     SELECT ?1, ?3 FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
-     ON CONFLICT (run_id) DO UPDATE SET outline_json = excluded.outline_json`,
-    runId,
-    epoch,
-    outlineJson,
-  );
+const SAVE_OUTLINE = `INSERT INTO toolwright_outlines (run_id, outline_json)
+SELECT ?1, ?3 FROM toolwright_workflow_runs WHERE run_id = ?1 AND epoch = ?2 {share}
+ON CONFLICT (run_id) DO UPDATE SET outline_json = excluded.outline_json`;
+
+/**
+ * The latest tree of a workflow run. 0 when the run was taken over.
+ * @param isLast nothing follows in its transaction
+ */
+export function saveOutline(
+  runId: string,
+  epoch: number,
+  outlineJson: string,
+  isLast = false,
+): Transaction<number> {
+  return changeBy({ kind: "change", sql: SAVE_OUTLINE, parameters: [runId, epoch, outlineJson], isLast });
 }
 
 export function* readOutline(runId: string): Transaction<string | undefined> {

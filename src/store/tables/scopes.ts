@@ -43,8 +43,10 @@ export const REVERT_PATH = "revert";
 
 const UNNAMED: RunStart = { kind: "program", name: "", ownerId: null };
 
+const FIRST_EPOCH = 1;
+
 const INSERT = `INSERT INTO toolwright_scopes (attempt, epoch, key_version, origin_id, ${SCOPE_KEY.list()})
-VALUES (?1, 1, ${CANONICAL_VERSION}, (SELECT f.origin_id FROM toolwright_forks f WHERE f.run_id = ?2), ${SCOPE_KEY.parameters(2)})
+VALUES (?1, ${FIRST_EPOCH}, ${CANONICAL_VERSION}, (SELECT f.origin_id FROM toolwright_forks f WHERE f.run_id = ?2), ${SCOPE_KEY.parameters(2)})
 ON CONFLICT DO NOTHING`;
 
 const PEEK = `SELECT ${SCOPES.list()} FROM toolwright_scopes
@@ -124,6 +126,17 @@ export function* releaseScope(id: number, epoch: number): Transaction<boolean> {
   return (yield* change(sql, id, epoch)) > 0;
 }
 
+/** Undoes `takeScope`, if it was committed. @param before as it was read before, if it existed */
+export function* untakeScope(
+  key: ScopeKey,
+  before: ScopeRow | undefined,
+  ownerId: string,
+): Transaction<boolean> {
+  const row = yield* findScope(key);
+  if (row?.ownerId !== ownerId || row.epoch !== (before?.epoch ?? FIRST_EPOCH) + 1) return false;
+  return yield* releaseScope(row.id, row.epoch);
+}
+
 /**
  * Fences the scopes of a task that has ended: its running calls cannot start others. On PostgreSQL this waits for
  * transactions that are about to write, so that later statements see their rows.
@@ -136,6 +149,18 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
     task.nodeId,
     task.path,
   );
+}
+
+/** Whether a task has made calls, in any process. Includes the turns of a chat: their path is its path and a number. */
+export function* hasScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS found FROM toolwright_scopes
+     WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%') LIMIT 1`,
+    task.runId,
+    task.nodeId,
+    task.path,
+  );
+  return row !== undefined;
 }
 
 /** Fences every open scope of a run that another owner takes over: a suspended process must not continue beside it. */

@@ -24,13 +24,13 @@ export function* listUnsent(resendMs: number, limit: number): Transaction<Unsent
   }));
 }
 
-/** After the jobs were sent: a crash before this sends them twice, which changes nothing. */
-export function* markSent(runIds: readonly string[]): Transaction<void> {
-  for (const runId of runIds)
-    yield* change(
-      "UPDATE toolwright_runs SET sent_at_ms = {now} WHERE id = ?1 AND ready_at_ms IS NOT NULL",
-      runId,
-    );
+/** After the jobs were sent: a crash before this sends them twice, which changes nothing. Only on PostgreSQL. */
+export function markSent(runIds: readonly string[]): Transaction<number> {
+  return change(
+    `UPDATE toolwright_runs SET sent_at_ms = {now}
+     WHERE id IN (SELECT json_array_elements_text(CAST(?1 AS JSON))) AND ready_at_ms IS NOT NULL`,
+    JSON.stringify(runIds),
+  );
 }
 
 /** Notifications carry it: one database may hold several stores. Only on PostgreSQL. */

@@ -26,9 +26,24 @@ export function unwantStream(runId: string): Transaction<number> {
 }
 
 /** `undefined` if no reader has asked for the parts of the run. */
+export function* streamOf(
+  runId: string,
+): Transaction<{ readonly nextIndex: number; readonly deletedIndex: number } | undefined> {
+  const row = yield* first(
+    "SELECT next_index, deleted_index FROM toolwright_streams WHERE run_id = ?1",
+    runId,
+  );
+  return (
+    row && {
+      nextIndex: readInteger(row, "next_index"),
+      deletedIndex: readIntegerOrNull(row, "deleted_index") ?? -1,
+    }
+  );
+}
+
+/** The same, without what was deleted. */
 export function* nextIndexOf(runId: string): Transaction<number | undefined> {
-  const row = yield* first("SELECT next_index FROM toolwright_streams WHERE run_id = ?1", runId);
-  return row && readInteger(row, "next_index");
+  return (yield* streamOf(runId))?.nextIndex;
 }
 
 /** Reserves indexes, and returns the first one. */
@@ -184,46 +199,6 @@ function toUnnumbered(row: Row): UnnumberedResponse {
     iteration: readInteger(row, "iteration"),
     parentKey: readTextOrNull(row, "parent_key") ?? "",
   };
-}
-
-export function noteReader(
-  runId: string,
-  readerId: string,
-  readIndex: number,
-  forMs: number,
-): Transaction<number> {
-  return change(
-    `INSERT INTO toolwright_stream_readers (run_id, reader_id, read_index, until_ms)
-     VALUES (?1, ?2, ?3, {now} + CAST(?4 AS BIGINT))
-     ON CONFLICT (run_id, reader_id) DO UPDATE SET read_index = excluded.read_index, until_ms = excluded.until_ms`,
-    runId,
-    readerId,
-    readIndex,
-    forMs,
-  );
-}
-
-export function forgetReader(runId: string, readerId: string): Transaction<number> {
-  return change(
-    "DELETE FROM toolwright_stream_readers WHERE run_id = ?1 AND reader_id = ?2",
-    runId,
-    readerId,
-  );
-}
-
-/**
- * The live readers of other runtimes that have not read up to this index.
- * @param own the beginning of the ids of this runtime's readers
- */
-export function* readersBehind(runId: string, index: number, own: string): Transaction<string[]> {
-  const rows = yield* all(
-    `SELECT reader_id FROM toolwright_stream_readers
-     WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} AND reader_id NOT LIKE ?3 || '%'`,
-    runId,
-    index,
-    own,
-  );
-  return rows.map((row) => readText(row, "reader_id"));
 }
 
 /** Asks the process that drives this turn to stop it. */

@@ -82,3 +82,8 @@ export function* countTakeover(runId: string): Transaction<number> {
   );
   return takeovers;
 }
+
+/** An operator resumes the run: the cause of its crashes may be fixed, so they are counted from the start. */
+export function forgetTakeovers(runId: string): Transaction<number> {
+  return change("UPDATE toolwright_runs SET takeovers = 0 WHERE id = ?1", runId);
+}

@@ -2,10 +2,10 @@
  * The limits of tools across processes. A place under `concurrency` is a reservation that belongs to no run, so whatever
  * releases the reservations of a call releases its place too. Processes that wait for a place stand in line here.
  */
-import { readInteger } from "./columns.ts";
-import { change, first } from "../statement.ts";
+import { readInteger, readText } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { readReservations, releaseReservation, type Reservation, reserve } from "./usage.ts";
+import { type Holder, readReservations, releaseReservation, type Reservation, reserve } from "./usage.ts";
 
 /** Places belong to no run. */
 const NO_RUN = "";
@@ -67,6 +67,48 @@ export function standInLine(name: string, ownerId: string): Transaction<number> 
 
 export function leaveLine(name: string, ownerId: string): Transaction<number> {
   return change("DELETE FROM toolwright_limit_queue WHERE name = ?1 AND owner_id = ?2", name, ownerId);
+}
+
+/** A call that holds a place waits for another limit, because a call inside it does. */
+export interface NestedWait {
+  readonly callKey: string;
+  /** The limit that it waits for. */
+  readonly name: string;
+}
+
+/** Such a wait is a reservation too, so that it ends with the call, and with its process. */
+const WAITING = "waiting:";
+/** The first text after all that begin with `WAITING`. */
+const AFTER_WAITING = "waiting;";
+
+export function noteWait(name: string, holder: Holder): Transaction<number> {
+  return reserve(NO_RUN, `${WAITING}${name}`, { ...holder, amount: 0 });
+}
+
+export function endWaitNote({ callKey, name }: NestedWait): Transaction<number> {
+  return releaseReservation(NO_RUN, `${WAITING}${name}`, callKey);
+}
+
+const NESTED_WAITS = `SELECT name, call_key FROM toolwright_reservations
+WHERE run_id = '' AND name >= '${WAITING}' AND name < '${AFTER_WAITING}' ORDER BY name, call_key`;
+
+/** Those of all processes. They are few: a wait is noted only when it lasts. */
+export function* readNestedWaits(): Transaction<NestedWait[]> {
+  return (yield* all(NESTED_WAITS)).map((row) => ({
+    callKey: readText(row, "call_key"),
+    name: readText(row, "name").slice(WAITING.length),
+  }));
+}
+
+/** The keys of the calls that hold places under these limits. */
+export function* readHolders(names: Iterable<string>): Transaction<Map<string, readonly string[]>> {
+  const holders = new Map<string, readonly string[]>();
+  for (const name of new Set(names))
+    holders.set(
+      name,
+      (yield* readReservations(NO_RUN, name)).map(({ callKey }) => callKey),
+    );
+  return holders;
 }
 
 /** A start in the far future means that the clock was set back since: it does not count. */

@@ -82,7 +82,7 @@ export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
 }
 
 export type TakenRun =
-  | { readonly kind: "taken"; readonly epoch: number }
+  | { readonly kind: "taken"; readonly epoch: number; readonly sagaJson: string | undefined }
   /** The owner died before it saw a cancel request. */
   | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
   /** Another process took the run first. */
@@ -114,7 +114,7 @@ export function* takeRun(
   const current = yield* lockRun(runId);
   if (current === undefined) yield* assertNotDeleted(runId);
   if (current?.epoch !== checked.epoch || current.status === "finished") return { kind: "lost" };
-  yield* assertResumable(runId);
+  const sagaJson = yield* assertResumable(runId);
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
   }
@@ -133,7 +133,8 @@ export function* takeRun(
   }
   yield* change(
     `UPDATE toolwright_workflow_runs SET owner_id = ?2, epoch = epoch + 1, status = 'running', error_json = NULL,
-       updated_at_ms = ?3, finished_at_ms = NULL, shape = ?4, file = ?5, options_json = ?6, cancel_requested = 0
+       updated_at_ms = ?3, finished_at_ms = NULL, shape = ?4, file = ?5, options_json = ?6, cancel_requested = 0,
+       input_json = COALESCE(?7, input_json)
      WHERE run_id = ?1`,
     runId,
     next.ownerId,
@@ -141,20 +142,19 @@ export function* takeRun(
     next.shape,
     next.file,
     next.optionsJson,
+    worker?.inputJson ?? null,
   );
-  return { kind: "taken", epoch: current.epoch + 1 };
+  return { kind: "taken", epoch: current.epoch + 1, sagaJson };
 }
 
 function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart): Transaction<void> {
-  if (inputJson === undefined) return;
-  yield* change("UPDATE toolwright_workflow_runs SET input_json = ?2 WHERE run_id = ?1", runId, inputJson);
-  if (build !== null || onChange !== null)
-    yield* change(
-      "UPDATE toolwright_runs SET build = ?2, on_change = ?3 WHERE id = ?1",
-      runId,
-      build,
-      onChange,
-    );
+  if (inputJson === undefined || (build === null && onChange === null)) return;
+  yield* change(
+    "UPDATE toolwright_runs SET build = ?2, on_change = ?3 WHERE id = ?1",
+    runId,
+    build,
+    onChange,
+  );
 }
 
 /**
@@ -193,13 +193,18 @@ function endOf(run: WorkflowRunRow, status: EndStatus, nowMs: number): WorkflowR
  * Releases a run that has not ended: a worker may take it at once.
  * @param status `queued` if the process has given it back between two calls
  */
-export function* releaseRun(runId: string, epoch: number, status: "queued" | "running"): Transaction<void> {
+export function* releaseRun(
+  runId: string,
+  { ownerId, epoch }: { readonly ownerId: string; readonly epoch: number },
+  status: "queued" | "running",
+): Transaction<void> {
   const changes = yield* change(
     `UPDATE toolwright_workflow_runs SET owner_id = NULL, status = ?3
-     WHERE run_id = ?1 AND epoch = ?2 AND status = 'running'`,
+     WHERE run_id = ?1 AND epoch = ?2 AND owner_id = ?4 AND status = 'running'`,
     runId,
     epoch,
     status,
+    ownerId,
   );
   if (changes > 0) yield* markReady(runId);
 }

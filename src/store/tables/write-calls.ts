@@ -44,13 +44,16 @@ ${FROM_CURRENT_SCOPE} ON CONFLICT DO NOTHING`;
 /** The intent: like `insertCall`, with the columns that are known at the start, since every call pays for it. */
 export function insertStarted(call: CallStart, writer: Writer): Statement {
   const parameters = CALL_START.values(call, parametersOf(writer));
-  return { kind: "change", sql: INSERT_STARTED, parameters };
+  return { kind: "change", sql: INSERT_STARTED, parameters, isLast: true };
 }
 
-/** 0 when the key is taken, or the writer is no longer the current one. */
-export function insertCall(call: NewCall, writer: Writer): Transaction<number> {
+/**
+ * 0 when the key is taken, or the writer is no longer the current one.
+ * @param isLast nothing follows in its transaction
+ */
+export function insertCall(call: NewCall, writer: Writer, isLast = false): Transaction<number> {
   const parameters = NEW_CALL.values(call, parametersOf(writer));
-  return changeBy({ kind: "change", sql: INSERT, parameters });
+  return changeBy({ kind: "change", sql: INSERT, parameters, isLast });
 }
 
 /** In the order of `FROM_CURRENT_SCOPE`. */
@@ -58,16 +61,13 @@ function parametersOf({ attempt, rootScopeId, epoch }: Writer): readonly SqlValu
   return [attempt, rootScopeId, epoch];
 }
 
+const NOTE_KEY_READ = `UPDATE toolwright_calls SET key_read = 1
+WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND owner_id = ?4 AND status = 'started'`;
+
 /** Written before the call ends: if the process dies, this is the only trace that the tool read its key. */
 export function noteKeyRead(at: RowKey & { readonly ownerId: string }): Transaction<number> {
-  return change(
-    `UPDATE toolwright_calls SET key_read = 1
-     WHERE scope_id = ?1 AND key = ?2 AND attempt = ?3 AND owner_id = ?4 AND status = 'started'`,
-    at.scopeId,
-    at.key,
-    at.attempt,
-    at.ownerId,
-  );
+  const parameters = [at.scopeId, at.key, at.attempt, at.ownerId];
+  return changeBy({ kind: "change", sql: NOTE_KEY_READ, parameters, isLast: true });
 }
 
 const START_AGAIN = `UPDATE toolwright_calls SET status = 'started', idempotency_key = ?4, input_json = ?5, started_at_ms = ?6,
@@ -106,10 +106,17 @@ export function* startAgain(
 const FINISH = `UPDATE toolwright_calls SET ${CALL_END.assignments(5)}
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
-/** Changes nothing when this owner no longer holds the call: another process took it for dead and took the call over. */
-export function finishCall(at: RowKey & { readonly ownerId: string }, end: CallEnd): Statement {
+/**
+ * Changes nothing when this owner no longer holds the call: another process took it for dead and took the call over.
+ * @param isLast nothing follows in its transaction
+ */
+export function finishCall(
+  at: RowKey & { readonly ownerId: string },
+  end: CallEnd,
+  isLast = false,
+): Statement {
   const parameters = CALL_END.values(end, [at.scopeId, at.attempt, at.key, at.ownerId]);
-  return { kind: "change", sql: FINISH, parameters };
+  return { kind: "change", sql: FINISH, parameters, isLast };
 }
 
 /**

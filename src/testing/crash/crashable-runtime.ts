@@ -71,7 +71,8 @@ function* watchTransaction<T>(transaction: Transaction<T>): Transaction<T> {
   let step = transaction.next();
   while (step.done !== true) {
     const statement = step.value;
-    const result = yield statement;
+    // The process must stop before the commit, so the statement is not committed on its own.
+    const result = yield { ...statement, isLast: false };
     if (isCallStart(statement)) reachCrashPoint("before-intent");
     if (isCallEnd(statement)) reachCrashPoint("after-effect");
     step = transaction.next(result);

@@ -45,7 +45,6 @@ export async function driveTurn(runtime: OpenRuntime, job: TurnJob): Promise<voi
       about: aboutSdkAgent(job.agent),
       inputHash: inputHashOf(began.key),
       began,
-      follows: () => true,
       hasOwnBudget: true,
       signal: stop.signal,
     },
@@ -71,12 +70,10 @@ async function watchForStop(
   const look = async (): Promise<void> => {
     if (await host.store.read(() => isStopRequested(chatId, turn))) stop.abort(new Error("stopped"));
   };
-  const stopListening = await host.streams.listen(
-    chatId,
-    () => undefined,
+  const stopListening = await host.streams.listen(chatId, {
     // If the store does not answer now, the next commit asks again.
-    () => void look().catch(() => undefined),
-  );
+    onChange: () => void look().catch(() => undefined),
+  });
   await look();
   return stopListening;
 }
