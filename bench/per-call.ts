@@ -1,10 +1,10 @@
-/** The cost of one call: against the bare journal at the same commit level, and in the AI SDK's loop. */
+/** The cost of one call: against the two bare journals at the same commit level, and in the AI SDK's loop. */
 import { generateText, isStepCount } from "ai";
 import { join } from "node:path";
 import { createRuntime, defineTool } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { z } from "zod";
-import { openBareJournal } from "./bare-journal.ts";
+import { openBareJournal, openLeanJournal } from "./bare-journal.ts";
 import { compare, inFolder } from "./measure.ts";
 import type { Row } from "./bench.ts";
 
@@ -35,6 +35,8 @@ export function benchPerCall(): Promise<Row[]> {
   return inFolder(async (folder) => {
     const normal = openBareJournal(join(folder, "normal.db"), false);
     const full = openBareJournal(join(folder, "full.db"), true);
+    const lean = openLeanJournal(join(folder, "lean.db"), false);
+    const leanFull = openLeanJournal(join(folder, "lean-full.db"), true);
     const runtimes = ["pure", "idempotent", "unrepeatable", "wide"].map((name) =>
       createRuntime({ store: join(folder, `${name}.db`) }),
     );
@@ -55,6 +57,15 @@ export function benchPerCall(): Promise<Row[]> {
           name: "bare full",
           round: (from, count) => repeat(from, count, (index) => full.call(input(index), () => output("x"))),
         },
+        {
+          name: "lean",
+          round: (from, count) => repeat(from, count, (index) => lean.call(input(index), () => output("x"))),
+        },
+        {
+          name: "lean full",
+          round: (from, count) =>
+            repeat(from, count, (index) => leanFull.call(input(index), () => output("x"))),
+        },
         one("pure", forPure, pure),
         one("idempotent", forIdempotent, idempotent),
         one("unrepeatable", forUnrepeatable, unrepeatable),
@@ -63,8 +74,7 @@ export function benchPerCall(): Promise<Row[]> {
       { rounds: 24, count: 512 },
     );
     for (const runtime of runtimes) await runtime[Symbol.asyncDispose]();
-    normal.close();
-    full.close();
+    for (const journal of [normal, full, lean, leanFull]) journal.close();
     const us = (name: string): number => times.get(name) ?? Number.NaN;
     return [
       row("bare journal, NORMAL", us("bare"), us("bare")),
@@ -73,6 +83,11 @@ export function benchPerCall(): Promise<Row[]> {
       row("64 parallel calls, each", us("wide"), us("bare"), 1.5),
       row("bare journal, intent FULL", us("bare full"), us("bare full")),
       row("non-idempotent side effect", us("unrepeatable"), us("bare full"), 1.5),
+      row("lean journal, NORMAL", us("lean"), us("lean")),
+      row("pure call, against the lean journal", us("pure"), us("lean"), 2),
+      row("idempotent side effect, against the lean journal", us("idempotent"), us("lean"), 2),
+      row("lean journal, intent FULL", us("lean full"), us("lean full")),
+      row("non-idempotent side effect, against the lean journal", us("unrepeatable"), us("lean full"), 2),
     ];
   });
 }

@@ -41,8 +41,9 @@ export function benchPostgres(): Promise<Row[]> {
     const one = times.get("one") ?? Number.NaN;
     const wide = times.get("wide") ?? Number.NaN;
     return [
-      { what: "PostgreSQL, one call after the other", value: one, unit: "µs", ratio: 1 },
-      { what: "PostgreSQL, 64 calls at once, each", value: wide, unit: "µs", ratio: wide / one },
+      { what: "PostgreSQL, one call after the other", value: one, unit: "µs" },
+      // 5,000 per second.
+      { what: "PostgreSQL, 64 calls at once, each", value: wide, unit: "µs", target: 200 },
     ];
   });
 }

@@ -77,6 +77,7 @@ export function benchSmartAgent(): Promise<Row[]> {
     ...(await withHistory(folder)),
     ...(await longRun(folder)),
     ...(await longChat(folder)),
+    ...(await handedMessages(folder)),
     ...(await wideTurn(folder)),
     ...(await sideBySide(folder)),
   ]);
@@ -170,6 +171,42 @@ async function longChat(folder: string): Promise<Row[]> {
     base ||= ms;
     rows.push({ what: `per invoke, after ${invoke} of one run`, value: ms, unit: "ms", ratio: ms / base });
     times = [];
+  }
+  return rows;
+}
+
+/**
+ * One invoke of a run that has this many messages, which the caller passes in as new objects each time, as a server does that
+ * reads them from its own database. The invoke compares them with those that it knows; it does not hash, encode or store
+ * them again.
+ */
+async function handedMessages(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  let base = 0;
+  for (const turns of [50, 500, 2_500]) {
+    await using runtime = createRuntime({ store: join(folder, `handed-${turns}.db`) });
+    const agent = createSmartAgent({ model: modelOf(0, 0), tools: [step], runtime, summarization: false });
+    let state: AgentInput = { messages: historyOf(turns) };
+    const times: number[] = [];
+    for (let invoke = 0; invoke < 20; invoke += 1) {
+      const handed = structuredClone(state);
+      const started = performance.now();
+      const result = await agent.invoke(handed);
+      times.push(performance.now() - started);
+      state = {
+        ...result.state,
+        messages: [...result.messages, { role: "user", content: `More ${invoke}.` }],
+      };
+    }
+    const ms = median(times.slice(5));
+    base ||= ms;
+    rows.push({
+      what: `per invoke, handed ${turns * 2} messages`,
+      value: ms,
+      unit: "ms",
+      ratio: ms / base,
+      target: 3,
+    });
   }
   return rows;
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createSmithers, runWorkflow } from "toolwright";
 import { jsx } from "toolwright/jsx-runtime";
 import { z } from "zod";
-import { openBareJournal } from "./bare-journal.ts";
+import { openBareJournal, openLeanJournal } from "./bare-journal.ts";
 import type { Row } from "./bench.ts";
 import { inFolder } from "./measure.ts";
 
@@ -52,6 +52,11 @@ export function benchWorkflow(): Promise<Row[]> {
       for (let index = 0; index < 1_000; index += 1) bare.call({ index }, () => index);
     });
     bare.close();
+    const lean = openLeanJournal(join(folder, "lean.db"), false);
+    const leanMs = await timeOf(async () => {
+      for (let index = 0; index < 1_000; index += 1) lean.call({ index }, () => index);
+    });
+    lean.close();
     const one = join(folder, "one.db");
     const ten = join(folder, "ten.db");
     const oneMs = await timeOf(() => runWorkflow(manyTasks(1_000, "sequence", one), { runId: "r" }));
@@ -68,6 +73,14 @@ export function benchWorkflow(): Promise<Row[]> {
     return [
       { what: "bare journal, 1,000 steps", value: bareMs, unit: "ms", ratio: 1 },
       { what: "1,000 tasks in a sequence", value: oneMs, unit: "ms", ratio: oneMs / bareMs, target: 3 },
+      { what: "lean journal, 1,000 steps", value: leanMs, unit: "ms", ratio: 1 },
+      {
+        what: "1,000 tasks in a sequence, against the lean journal",
+        value: oneMs,
+        unit: "ms",
+        ratio: oneMs / leanMs,
+        target: 4,
+      },
       { what: "10,000 tasks, against 1,000", value: tenMs, unit: "ms", ratio: tenMs / oneMs, target: 12 },
       {
         what: "file of 10,000 tasks, against 1,000",

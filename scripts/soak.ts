@@ -2,16 +2,20 @@
  * Runs Toolwright for as long as one likes while everything around it fails: `npm run soak -- --minutes 10 --seed 7`.
  * Exits with 0 if every call is accounted for, with 1 if not, and with 2 for a wrong option. See docs/internals/soak.md.
  */
+import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { prepareCompileCache } from "../test/compile-cache.ts";
+import { prepareCompileCache } from "../test/quick-start.ts";
 import { preparePublicRoot } from "../test/public-root.ts";
+import { buildPrograms } from "../test/soak/build-programs.ts";
 import type { StoreName } from "../test/soak/plan.ts";
+import { readRecord, toRecord, totalOf } from "../test/soak/record.ts";
 import { LARGE, runSoak, type SoakResult } from "../test/soak/soak.ts";
 import type { Tally } from "../test/soak/tally.ts";
 
 const USAGE = `npm run soak -- [options]
   --minutes N   how long faults happen (default 1; parts such as 0.5 are allowed)
   --kills N     end the faults after this many kills
+  --record FILE add the result to this file; with --kills, one soak follows another until the file holds so many kills
   --seed S      the plan of faults and jobs (default: a new one)
   --store NAME  sqlite, postgres or both (default both)
   --json        print the result as JSON`;
@@ -19,6 +23,7 @@ const USAGE = `npm run soak -- [options]
 interface Options {
   readonly minutes: number;
   readonly kills: number | undefined;
+  readonly record: string | undefined;
   readonly seed: number;
   readonly stores: readonly StoreName[];
   readonly json: boolean;
@@ -29,6 +34,7 @@ function readOptions(): Options {
     options: {
       minutes: { type: "string", default: "1" },
       kills: { type: "string" },
+      record: { type: "string" },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       store: { type: "string", default: "both" },
       json: { type: "boolean", default: false },
@@ -48,6 +54,7 @@ function readOptions(): Options {
   return {
     minutes,
     kills: values.kills === undefined ? undefined : whole("--kills", values.kills, 1),
+    record: values.record,
     seed: whole("--seed", values.seed, 0),
     stores: stores[values.store as keyof typeof stores],
     json: values.json,
@@ -116,26 +123,51 @@ try {
 }
 const root = preparePublicRoot();
 const compiled = prepareCompileCache();
+const programs = buildPrograms();
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort(new Error("interrupted")));
-try {
-  process.stderr.write(
-    `soak with seed ${options.seed} on ${options.stores.join(" and ")} for ${options.minutes} minutes\n`,
-  );
+
+async function soakOnce(seed: number, mostKills: number | undefined): Promise<SoakResult> {
+  const { stores, minutes, json } = options;
+  process.stderr.write(`soak with seed ${seed} on ${stores.join(" and ")} for ${minutes} minutes\n`);
   const result = await runSoak({
-    seed: options.seed,
-    faultMs: options.minutes * 60_000,
-    mostKills: options.kills,
-    stores: options.stores,
+    seed,
+    faultMs: minutes * 60_000,
+    mostKills,
+    stores,
     scale: LARGE,
+    programs,
     publicRoot: root.path,
     onProgress: createProgress(),
     signal: stop.signal,
   });
-  if (options.json) console.log(JSON.stringify(result, null, 2));
+  if (json) console.log(JSON.stringify(result, null, 2));
   else printResult(result, options);
-  process.exitCode = result.faults.length === 0 ? 0 : 1;
+  return result;
+}
+
+/** One soak after the other, each with the next seed, until the file holds enough kills or one of them finds a fault. */
+async function soakAndRecord(file: string): Promise<SoakResult> {
+  const { kills = 0, minutes } = options;
+  for (let { seed } = options; ; seed += 1) {
+    const left = kills - totalOf(readRecord(file)).kills;
+    const result = await soakOnce(seed, left > 0 ? left : undefined);
+    appendFileSync(file, `${JSON.stringify(toRecord(result, minutes, new Date()))}\n`);
+    const total = totalOf(readRecord(file));
+    console.log(
+      `${file}: ${total.kills} kills in ${total.soaks} soaks, ${Math.round(total.seconds / 60)} minutes, ${total.faults} faults`,
+    );
+    if (result.faults.length > 0 || total.kills >= kills || stop.signal.aborted) return result;
+  }
+}
+
+try {
+  const { record } = options;
+  const { faults } =
+    record === undefined ? await soakOnce(options.seed, options.kills) : await soakAndRecord(record);
+  process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
+  programs.remove();
   compiled.remove();
   root.remove();
 }

@@ -10,6 +10,7 @@ import { createCrashProgram } from "../../src/testing/index.ts";
 import { Random } from "../random.ts";
 import { openShop } from "../crash/shop.ts";
 import { amount } from "../amount.ts";
+import { bundled } from "../started-programs.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import type { ResearchInput } from "./programs/research-agent.ts";
 
@@ -18,7 +19,7 @@ const KILLS_PER_RUN = 6;
 const LONGEST_MS = 420;
 const REPORTS = 6;
 
-const program = createCrashProgram(new URL("./programs/research-agent.ts", import.meta.url), {
+const program = createCrashProgram(bundled(new URL("./programs/research-agent.ts", import.meta.url)), {
   timeoutMs: 60_000,
 });
 

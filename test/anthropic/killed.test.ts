@@ -14,6 +14,7 @@ import {
 } from "../../src/testing/index.ts";
 import { openShop } from "../crash/shop.ts";
 import { amount } from "../amount.ts";
+import { bundled } from "../started-programs.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { rowsOf } from "../workflow/harness.ts";
 import type { OrdersLoopInput } from "./programs/orders-loop.ts";
@@ -23,7 +24,7 @@ const KILLS = Number(process.env["TOOLWRIGHT_CRASH_RUNS"] ?? amount(8, 20));
 const KILLS_PER_RUN = 7;
 const LONGEST_MS = 260;
 
-const program = createCrashProgram(new URL("./programs/orders-loop.ts", import.meta.url), {
+const program = createCrashProgram(bundled(new URL("./programs/orders-loop.ts", import.meta.url)), {
   timeoutMs: 60_000,
 });
 

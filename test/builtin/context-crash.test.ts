@@ -5,6 +5,7 @@ import { contextTools } from "toolwright/tools";
 import { describe, expect, test } from "vitest";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { rowsOf } from "../workflow/harness.ts";
+import { bundled } from "../started-programs.ts";
 
 const { context_write, context_search } = contextTools;
 const POINTS = CRASH_POINTS.filter((point) => point !== "in-effect");
@@ -17,7 +18,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       await using runtime = createRuntime({ store: store.address });
       await runtime.call(context_write, { drive: "notes", path: "/old", content: "before" });
     }
-    const program = createCrashProgram(new URL("./programs/write-context.ts", import.meta.url), {
+    const program = createCrashProgram(bundled(new URL("./programs/write-context.ts", import.meta.url)), {
       args: [store.address],
     });
     for (const crashAt of POINTS) expect((await program.run({ crashAt })).crashed).toBe(true);

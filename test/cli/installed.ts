@@ -1,12 +1,13 @@
 /**
  * The package as users install it: built, packed and unpacked into a folder, beside the packages that its templates use.
- * Building takes most of the time, so that all tests of a file share one installation.
+ * Packing takes most of the time, so that all tests of a file share one installation.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { buildPackageInto } from "../built-package.ts";
 
 export const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
@@ -49,8 +50,7 @@ export function installPackage(): Installed {
   mkdirSync(own, { recursive: true });
   for (const name of ["package.json", "sql", "templates", "README.md", "LICENSE"])
     cpSync(join(PROJECT, name), join(stage, name), { recursive: true });
-  const build = ["-p", "tsconfig.build.json", "--outDir", join(stage, "dist")];
-  run(PROJECT, process.execPath, [join(MODULES, "typescript/bin/tsc"), ...build]);
+  buildPackageInto(join(stage, "dist"));
   for (const [source, target] of [
     [stage, own],
     [join(PROJECT, "packages/create-toolwright"), creator],

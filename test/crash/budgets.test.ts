@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCrashProgram } from "../../src/testing/index.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
+import { bundled } from "../started-programs.ts";
 
-const program = createCrashProgram(new URL("./programs/spend.ts", import.meta.url));
+const program = createCrashProgram(bundled(new URL("./programs/spend.ts", import.meta.url)));
 
 async function spendAgain(storeKind: (typeof STORE_KINDS)[number], maxExecutions: number) {
   await using store = await storeKind.fresh();

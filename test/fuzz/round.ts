@@ -50,6 +50,8 @@ interface Process extends FuzzProcess {
   readonly runtime: Runtime;
   readonly ownerId: string;
   isCutOff: boolean;
+  /** Its transactions are committed, but it gets an error instead of the answer. */
+  isDeaf: boolean;
 }
 
 class Round {
@@ -155,7 +157,7 @@ class Round {
   async #process(random: Random, isQuiet: boolean): Promise<Process> {
     const living = this.#processes.filter(({ isAlive }) => isAlive);
     if (living.length > 0 && (living.length >= 3 || random.chance(0.5))) return random.pick(living);
-    const state = { isAlive: true, isCutOff: false };
+    const state = { isAlive: true, isCutOff: false, isDeaf: false };
     const limits = random.chance(0.3) && !isQuiet ? { maxParallelTools: 1 + random.below(3) } : {};
     const runtime = createRuntime({
       store: cutOffStore(await this.#open(), state),
@@ -191,6 +193,15 @@ class Round {
           process.isCutOff = true;
           await sleep(random.below(30));
           process.isCutOff = false;
+        }),
+      );
+    }
+    if (random.chance(0.2)) {
+      events.push(
+        later(random.below(30), async () => {
+          process.isDeaf = true;
+          await sleep(random.below(30));
+          process.isDeaf = false;
         }),
       );
     }
@@ -281,7 +292,7 @@ class Round {
 }
 
 /** A store that can be disconnected from its process. */
-function cutOffStore(store: Store, process: { readonly isCutOff: boolean }): Store {
+function cutOffStore(store: Store, process: Pick<Process, "isCutOff" | "isDeaf">): Store {
   const check = (): void => {
     if (process.isCutOff) throw new ToolwrightError("TOOL_STORE_FAILED", "cut off from the store");
   };
@@ -290,7 +301,9 @@ function cutOffStore(store: Store, process: { readonly isCutOff: boolean }): Sto
     secret: store.secret,
     async transaction(work, level) {
       check();
-      return store.transaction(work, level);
+      const result = await store.transaction(work, level);
+      if (process.isDeaf) throw new ToolwrightError("TOOL_STORE_FAILED", "the answer was lost");
+      return result;
     },
     async read(work) {
       check();

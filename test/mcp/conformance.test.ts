@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundled } from "../started-programs.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SUITE = join(PROJECT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -189,7 +190,8 @@ const CLIENT_SCENARIOS = {
 
 describe.each(REVISIONS)("a program that imports tools, revision %s", (revision) => {
   test("conforms", { timeout: 120_000 }, async () => {
-    const command = `${process.execPath} ${join(import.meta.dirname, "programs/conformance-client.ts")}`;
+    const client = bundled(join(import.meta.dirname, "programs/conformance-client.ts"));
+    const command = `${process.execPath} ${client}`;
     // Two at a time: most of a scenario is the start of two programs.
     const runs = CLIENT_SCENARIOS[revision].map(
       (scenario) => () =>

@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 import { createRuntime, type Runtime } from "../../src/index.ts";
 import { MCP_IDEMPOTENCY_KEY } from "../../src/adapters/mcp/index.ts";
-import { compileCacheOf } from "../compile-cache.ts";
+import { quickStart } from "../quick-start.ts";
 import { createFolder, MAIN } from "../cli/command.ts";
 
 /** Tools whose effects are lines in a file, outside of any store. */
@@ -114,7 +114,7 @@ export async function connect(folder: string, options: ConnectOptions = {}): Pro
     command: process.execPath,
     args: [MAIN, "mcp", ...(options.args ?? [])],
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", ...compileCacheOf("own") },
+    env: { PATH: process.env["PATH"] ?? "", ...quickStart("own") },
     stderr: "ignore",
   });
   await client.connect(transport);

@@ -13,13 +13,13 @@ import { createRuntime, defineTool } from "toolwright";
 import { createMcpServer } from "toolwright/mcp";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { compileCacheOf } from "../compile-cache.ts";
+import { quickStart } from "../quick-start.ts";
 import type { Era } from "./harness.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/same-server.ts");
 const ENV = {
   PATH: process.env["PATH"] ?? "",
-  ...compileCacheOf("own"),
+  ...quickStart("own"),
 };
 
 interface Connected {

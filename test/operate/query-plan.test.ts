@@ -30,14 +30,16 @@ test("on SQLite", async () => {
   const database = new DatabaseSync(fresh.address);
   try {
     for (const [filter, index] of PLANS) {
-      const { sql, parameters } = runPageStatement({ ...filter, limit: 51 });
+      const { chosen: sql, parameters } = runPageStatement({ ...filter, limit: 51 });
       const plan = database
         .prepare(`EXPLAIN QUERY PLAN ${sql}`)
         .all(...parameters)
         .map(({ detail }) => String(detail));
       const expected =
-        index === "toolwright_run_labels" ? "SEARCH l USING PRIMARY KEY" : `USING INDEX ${index}`;
-      expect(plan[0], sql).toContain(expected);
+        index === "toolwright_run_labels"
+          ? /SEARCH l USING PRIMARY KEY/
+          : new RegExp(`USING (COVERING )?INDEX ${index}`);
+      expect(plan[0], sql).toMatch(expected);
       // A sort would read all runs before the first is shown.
       expect(plan.join("\n"), sql).not.toContain("TEMP B-TREE");
     }
@@ -55,7 +57,7 @@ test("on PostgreSQL", async () => {
     // The planner of an empty table would rather read it as a whole.
     await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off");
     for (const [filter, index] of PLANS) {
-      const { sql, parameters } = runPageStatement({ ...filter, limit: 51 });
+      const { chosen: sql, parameters } = runPageStatement({ ...filter, limit: 51 });
       const { rows } = await client.query<Record<string, string>>(
         `EXPLAIN ${sql.replaceAll(/\?(\d+)/g, "$$$1")}`,
         [...parameters],

@@ -9,9 +9,12 @@ import {
   type Runtime,
   runWorkflow,
 } from "toolwright";
+import { recordModel } from "toolwright/ai-sdk";
 import { openTelemetry } from "toolwright/otel";
 import { createScriptedAnthropic, createScriptedModel } from "toolwright/testing";
 import Anthropic from "@anthropic-ai/sdk";
+import { generateText } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { linksOf, openSdk, type Seen, spanNamed, treeOf } from "./harness.ts";
@@ -203,4 +206,47 @@ it("a loop on the Anthropic SDK has chats with all tokens, and a failed request 
   await runAgentLoop({ ...options, messages, runId: "b" });
   expect(spanNamed(seen.spans(), "chat claude-sonnet-5-5").attributes).toHaveProperty(["error.type"]);
   expect(spanNamed(seen.spans(), "invoke_agent").attributes).toHaveProperty(["error.type"]);
+});
+
+it("a request to a model says what it asks for, and what was used", async () => {
+  const seen = openSdk();
+  const runtime = open(seen);
+  const model = new MockLanguageModelV4({
+    provider: "openai.chat",
+    modelId: "gpt",
+    doGenerate: async () => ({
+      content: [{ type: "text", text: "Hello" }],
+      finishReason: { unified: "stop", raw: "stop" },
+      usage: {
+        inputTokens: { total: 10, noCache: 4, cacheRead: 5, cacheWrite: 1 },
+        outputTokens: { total: 7, text: 4, reasoning: 3 },
+      },
+      warnings: [],
+      response: { id: "answer-1", modelId: "gpt-0613" },
+    }),
+  });
+  const settings = { seed: 7, maxOutputTokens: 100, temperature: 0.5, topK: 40, topP: 0.9 };
+  const penalties = { frequencyPenalty: 0.1, presencePenalty: 0.2 };
+  await runtime.run({ runId: "r" }, () =>
+    generateText({ model: recordModel(model), prompt: "Hi", ...settings, ...penalties }),
+  );
+  expect(spanNamed(seen.spans(), "chat gpt").attributes).toMatchObject({
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt",
+    "gen_ai.request.seed": 7,
+    "gen_ai.request.max_tokens": 100,
+    "gen_ai.request.temperature": 0.5,
+    "gen_ai.request.top_k": 40,
+    "gen_ai.request.top_p": 0.9,
+    "gen_ai.request.frequency_penalty": 0.1,
+    "gen_ai.request.presence_penalty": 0.2,
+    "gen_ai.response.id": "answer-1",
+    "gen_ai.response.model": "gpt-0613",
+    "gen_ai.response.finish_reasons": ["stop"],
+    "gen_ai.usage.input_tokens": 10,
+    "gen_ai.usage.output_tokens": 7,
+    "gen_ai.usage.cache_read.input_tokens": 5,
+    "gen_ai.usage.cache_creation.input_tokens": 1,
+    "gen_ai.usage.reasoning.output_tokens": 3,
+  });
 });

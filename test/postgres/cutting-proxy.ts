@@ -7,8 +7,11 @@ export interface CuttingProxy extends AsyncDisposable {
   /**
    * Cuts the next connection on which the client sends this, once: before the server receives it, or after the server
    * has executed it, so that only the response is lost.
+   * @param meanwhile happens before the client sees the cut
    */
-  cutAt(text: string, moment: "before" | "after"): void;
+  cutAt(text: string, moment: "before" | "after", meanwhile?: () => Promise<void>): void;
+  /** Whether the cut is still to come. */
+  readonly isCutting: boolean;
   /** Cuts every connection that is open now. Returns how many. */
   cutAll(): number;
 }
@@ -16,30 +19,40 @@ export interface CuttingProxy extends AsyncDisposable {
 export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
-  let cut: { text: string; moment: "before" | "after" } | undefined;
+  let cut: { text: string; moment: "before" | "after"; meanwhile: () => Promise<void> } | undefined;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     let isDeaf = false;
+    let isHeld = false;
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(socket);
+      const end = (): void => {
+        if (!isHeld) other.destroy();
+      };
       socket.on("close", () => {
         sockets.delete(socket);
-        other.destroy();
+        end();
       });
-      socket.on("error", () => other.destroy());
+      socket.on("error", end);
     }
     client.on("data", (chunk) => {
-      const { text, moment } = cut ?? {};
-      if (text === undefined || !chunk.includes(text)) {
+      if (cut === undefined || !chunk.includes(cut.text)) {
         upstream.write(chunk);
         return;
       }
+      const { moment, meanwhile } = cut;
       cut = undefined;
-      if (moment === "before") upstream.destroy();
-      else {
+      if (moment === "before") {
+        isHeld = true;
+        void meanwhile().finally(() => {
+          isHeld = false;
+          client.destroy();
+          upstream.destroy();
+        });
+      } else {
         isDeaf = true;
         upstream.write(chunk);
       }
@@ -54,8 +67,11 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   address.port = String((server.address() as { port: number }).port);
   return {
     address: address.href,
-    cutAt: (text, moment) => {
-      cut = { text, moment };
+    cutAt: (text, moment, meanwhile = () => Promise.resolve()) => {
+      cut = { text, moment, meanwhile };
+    },
+    get isCutting() {
+      return cut !== undefined;
     },
     cutAll: () => {
       const open = sockets.size / 2;

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { prepareCompileCache } from "../compile-cache.ts";
+import { createBundleFolder } from "../bundle-program.ts";
+import { prepareCompileCache, prepareShortImports } from "../quick-start.ts";
 import { preparePublicRoot } from "../public-root.ts";
 import { type PostgresServer, startServer } from "./start-server.ts";
 
@@ -13,12 +14,16 @@ declare module "vitest" {
     freshPostgresUrl: string;
     /** This project, in a location that every user of the machine can read. */
     publicRoot: string;
+    /** Where the programs that tests start repeatedly are bundled. */
+    bundleFolder: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const root = preparePublicRoot();
   const compiled = prepareCompileCache();
+  prepareShortImports();
+  const bundles = createBundleFolder();
   let starting: Promise<PostgresServer> | undefined;
   let databases = 0;
   // Any program on this machine can reach the port; only the tests know the path.
@@ -36,6 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
   });
   project.provide("publicRoot", root.path);
+  project.provide("bundleFolder", bundles.path);
   project.provide("freshPostgresUrl", `http://127.0.0.1:${await listen(http)}${path}`);
   return async () => {
     http.close();
@@ -47,6 +53,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     );
     root.remove();
     compiled.remove();
+    bundles.remove();
   };
 }
 

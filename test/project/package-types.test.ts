@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IS_EXHAUSTIVE } from "../amount.ts";
+import { buildPackageInto } from "../built-package.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
@@ -36,12 +37,7 @@ beforeAll(() => {
     cpSync(join(MODULES, name), join(installed, name), { recursive: true });
   cpSync(join(PROJECT, "package.json"), join(own, "package.json"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  const args = ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", join(own, "dist")];
-  const { stdout } = spawnSync(process.execPath, [join(MODULES, "typescript/bin/tsc"), ...args], {
-    cwd: PROJECT,
-    encoding: "utf8",
-  });
-  expect(stdout).toBe("");
+  buildPackageInto(join(own, "dist"));
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

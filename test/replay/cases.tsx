@@ -9,11 +9,12 @@ import {
   createWorkflows,
   defineTool,
   runAgentLoop,
+  runChatTurn,
   runWorkflow,
   type Runtime,
   type Tool,
 } from "toolwright";
-import { recordModel } from "toolwright/ai-sdk";
+import { createChatHandler, recordModel } from "toolwright/ai-sdk";
 import { createScriptedModel, type ReplayOptions, type ScriptedTurn } from "toolwright/testing";
 import { z } from "zod";
 import { RUN_AS } from "../../src/runtime/runtime.ts";
@@ -277,6 +278,65 @@ const failingCase: Case = {
   replay: (effects, changes) => ({ workflow: failingWorkflowOf(createTools(effects, changes), SILENT) }),
 };
 
+function chatAgentOf(tools: Tools, script: readonly ScriptedTurn[], prompt = "You order things.") {
+  return new ToolLoopAgent({
+    model: createScriptedModel(script),
+    instructions: prompt,
+    tools: { price: tools.price, charge: tools.charge },
+  });
+}
+
+async function send(
+  handler: ReturnType<typeof createChatHandler>,
+  messages: readonly object[],
+): Promise<void> {
+  const body = JSON.stringify({ id: "chat-1", messages, trigger: "submit-message" });
+  const headers = { "content-type": "application/json" };
+  const response = await handler(new Request("http://localhost/api/chat", { method: "POST", headers, body }));
+  await response.text();
+}
+
+/** Two turns of a chat in a browser. */
+const chatCase: Case = {
+  name: "chat",
+  record: async (runtime, effects) => {
+    const agent = chatAgentOf(createTools(effects), [...SCRIPT, "Nothing else was ordered."]);
+    const handler = createChatHandler({ runtime, agent, authorize: () => ({ name: "ann" }) });
+    const said = (id: string, text: string) => ({ id, role: "user", parts: [{ type: "text", text }] });
+    const answer = { id: "a1", role: "assistant", parts: [{ type: "text", text: "Charged." }] };
+    await send(handler, [said("u1", "Order an apple.")]);
+    await send(handler, [said("u1", "Order an apple."), answer, said("u2", "What else?")]);
+  },
+  replay: (effects, changes) => ({
+    agent: chatAgentOf(createTools(effects, changes), SILENT, changes?.prompt),
+  }),
+};
+
+async function chatTurn(
+  { runtime, runId }: { readonly runtime: Runtime; readonly runId: string },
+  tools: Tools,
+  script: Parameters<typeof serve>[0],
+): Promise<unknown> {
+  const { client } = await serve(script);
+  const options = { client, model: "claude", tools: [tools.price, tools.charge], runtime, runId };
+  const first = await runChatTurn({ ...options, messages: [{ role: "user", content: "Order an apple." }] });
+  const messages = [...first.messages, { role: "user" as const, content: "What else?" }];
+  return runChatTurn({ ...options, messages });
+}
+
+const chatTurnCase: Case = {
+  name: "chat-turn",
+  record: (runtime, effects) =>
+    chatTurn({ runtime, runId: "turns-1" }, createTools(effects), [
+      ...(SCRIPT as Parameters<typeof serve>[0]),
+      "Nothing else was ordered.",
+    ]),
+  replay: (effects, changes) => ({
+    agent: (given: { readonly runtime: Runtime; readonly runId: string }) =>
+      chatTurn(given, createTools(effects, changes), []),
+  }),
+};
+
 export const CASES: readonly Case[] = [
   workflowCase,
   agentCase,
@@ -285,4 +345,6 @@ export const CASES: readonly Case[] = [
   programCase,
   toolCase,
   failingCase,
+  chatCase,
+  chatTurnCase,
 ];

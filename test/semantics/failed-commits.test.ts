@@ -2,6 +2,7 @@
 import { defineTool, type Store, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { createWorld, until, watchStore, type World, isFinish } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
@@ -42,6 +43,32 @@ describe("a bare call on a full disk", () => {
     expect(rows.map(({ status }) => status)).toEqual(rows.map(() => "success"));
     expect(rows).toHaveLength(effectsAfter + 1);
   });
+});
+
+it("a call that could not begin is given up only once, and not when an equal call runs in its place", async () => {
+  const world = await createWorld();
+  let isFull = true;
+  const store = await fillingStore(
+    world,
+    (sql) => isFull && /(INSERT INTO|UPDATE) toolwright_calls/.test(sql),
+  );
+  const runtime = await world.runtime({ store });
+  const { failedWrites } = await hostOf(runtime);
+  const sms = defineTool({
+    name: "sms",
+    schema: z.object({}),
+    sideEffect: true,
+    // Its own outcome could be stored as well: what failed before is written now.
+    execute: async (_args, ctx) => {
+      await failedWrites.settle();
+      return { isDone: ctx.idempotencyKey !== "" };
+    },
+  });
+  const call = () => runtime.run(task, () => sms.call({}));
+  await expect(call()).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+  isFull = false;
+  expect(failedWrites.isEmpty).toBe(false);
+  expect(await call()).toEqual({ isDone: true });
 });
 
 describe("an outcome that could not be committed in a process that keeps running", () => {

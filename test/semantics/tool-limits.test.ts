@@ -1,5 +1,5 @@
 /** Rule 24: `concurrency` and `rate` of a tool, which hold for all processes on a store. */
-import { defineTool, type ToolDefinition } from "toolwright";
+import { defineTool, type Tool, type ToolDefinition } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createClock, createWorld, until, watchStore, type World } from "./harness.ts";
@@ -225,6 +225,44 @@ describe("concurrency", () => {
     };
     const outcomes = await Promise.all([runtime.call(ping, { n: 1 }), runtime.call(pong, { n: 1 })]);
     expect(outcomes.map(({ status }) => status)).toEqual(["success", "success"]);
+    expect(await places(world)).toEqual([]);
+  });
+
+  it("processes whose tools wait inside each other in opposite orders do not block each other", async () => {
+    const world = await createWorld();
+    const begun = Promise.withResolvers<void>();
+    let inside = 0;
+    // Both hold their place before one of them asks for that of the other.
+    const meet = (): Promise<void> => {
+      inside += 1;
+      if (inside === 2) begun.resolve();
+      return begun.promise;
+    };
+    const limited = (name: string, inner: () => Tool) =>
+      defineTool({
+        name,
+        schema: z.object({ isInner: z.boolean() }),
+        concurrency: { max: 1 },
+        execute: async ({ isInner }): Promise<string> => {
+          if (isInner) return name;
+          await meet();
+          return `${name} ${String(await inner().call({ isInner: true }))}`;
+        },
+      });
+    const left: Tool = limited("left", () => right);
+    const right: Tool = limited("right", () => left);
+    const [one, other] = [await world.runtime(), await world.runtime()];
+    const outcomes = await Promise.all([
+      one.call(left, { isInner: false }),
+      // A call that waits in front of the inner one, and is inside of no other.
+      begun.promise.then(() => one.call(right, { isInner: true })),
+      other.call(right, { isInner: false }),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status === "success" && outcome.output)).toEqual([
+      "left right",
+      "right",
+      "right left",
+    ]);
     expect(await places(world)).toEqual([]);
   });
 

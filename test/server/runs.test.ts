@@ -144,13 +144,17 @@ test("without anything that resumes the run, the answer says so, with the comman
   expect((program.body as { message: string }).message).toContain("again");
 });
 
-test("a server that closes stops its runs, so that they can be resumed", async () => {
+test("a server that closes gives its runs back, and the next one resumes them", async () => {
   const store = await freshStore();
   const server = await startServer({ store, workflows: { endless } });
   await ask(server, "/runs", { body: { workflow: "endless", runId: "e-1" } });
   await server.close();
   const runtime = openRuntime(store);
-  expect((await runtime.describeRun("e-1")).status).toBe("cancelled");
+  expect(await runtime.describeRun("e-1")).toMatchObject({ status: "queued", error: null });
+  const next = await startServer({ store, workflows: { endless } });
+  const resumed = await ask(next, "/runs/e-1/resume", { body: {} });
+  expect(resumed).toMatchObject({ status: 202, body: { runId: "e-1", resumed: true } });
+  expect((await runtime.describeRun("e-1")).status).toBe("running");
 });
 
 test("a workflow that cannot be loaded is an error with its message, and the server keeps serving", async () => {

@@ -36,7 +36,7 @@ export function runJob(job: Job, host: JobHost, script: Slot): Promise<void> {
 }
 
 async function runByWorker({ runId, kind, isSteady, steps }: Job, host: JobHost): Promise<void> {
-  const name = `${kind}${isSteady ? STEADY : ""}`;
+  const name = `${kind === "program" ? "order-program" : kind}${isSteady ? STEADY : ""}`;
   const input = kind === "smart-agent" ? toPrompt(steps) : { steps };
   const type = kind === "workflow" || kind === "program" ? kind : "agent";
   await insist(host, () => host.runtime.enqueue(name, { runId, input, kind: type }));
@@ -58,26 +58,27 @@ async function runScript({ runId, steps }: Job, slot: Slot, { signal }: JobHost)
   }
 }
 
+async function post({ server }: JobHost, path: string, body: object): Promise<number> {
+  const url = await server.url();
+  if (url === undefined) throw new Error("the server is not there");
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+  await response.text();
+  return response.status;
+}
+
 async function runServed({ runId, kind, steps }: Job, host: JobHost): Promise<void> {
-  const post = async (path: string, body: object): Promise<number> => {
-    const url = await host.server.url();
-    if (url === undefined) throw new Error("the server is not there");
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
-    });
-    await response.text();
-    return response.status;
-  };
   await insist(host, async () => {
-    const status = await post("/runs", { workflow: kind, input: { steps }, runId });
+    const status = await post(host, "/runs", { workflow: kind, input: { steps }, runId });
     // 409: an earlier request has started it.
     if (status !== 202 && status !== 409) throw new Error(`POST /runs was answered ${status}`);
   });
-  // 409: it runs, or has ended meanwhile.
-  await untilFinished(runId, host, () => post(`/runs/${runId}/resume`, {}));
+  // 409: it runs, or has ended meanwhile. A server that is terminated cancels what it runs.
+  await untilFinished(runId, host, true);
 }
 
 /** Until it works: the database may be down, the server dead, the disk full. */
@@ -93,21 +94,24 @@ async function insist<T>({ tally, signal }: JobHost, work: () => Promise<T>): Pr
   }
 }
 
-async function untilFinished(
-  runId: string,
-  host: JobHost,
-  nudge: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<void> {
+/** @param isServed no worker resumes it, also after it was cancelled */
+async function untilFinished(runId: string, host: JobHost, isServed = false): Promise<void> {
   for (let looks = 1; ; looks += 1) {
     const state = await insist(host, () => stateOf(host.runtime, runId));
     if (state === "finished") return;
-    if (state === "failed" || state === "cancelled") {
-      const { why } = await insist(host, () => host.runtime.describeRun(runId));
-      throw new Error(`${runId} is ${state}: ${why}`);
-    }
-    if (looks % 2 === 0) await nudge().catch(() => undefined);
+    const hasFailed = state === "failed" || (state === "cancelled" && !isServed);
+    if (hasFailed) await assertCrashLoop(runId, host);
+    if (hasFailed || (isServed && looks % 2 === 0))
+      await post(host, `/runs/${runId}/resume`, {}).catch(() => undefined);
     await sleep(LOOK_MS);
   }
+}
+
+/** On a slow machine workers may die five times in a row before they make progress. An operator then resumes the run. */
+async function assertCrashLoop(runId: string, host: JobHost): Promise<void> {
+  const { why, status, error } = await insist(host, () => host.runtime.describeRun(runId));
+  if (error?.code !== "WORKFLOW_CRASH_LOOP") throw new Error(`${runId} is ${status}: ${why}`);
+  host.tally.count("crash loops");
 }
 
 export async function stateOf(runtime: Runtime, runId: string): Promise<unknown> {

@@ -18,8 +18,19 @@ export type Fate =
   | { readonly kind: "kill"; readonly afterMs: number }
   /** While it starts: it may not be ready yet. Counts from its start. */
   | { readonly kind: "kill-early"; readonly afterMs: number }
-  | { readonly kind: "kill-at-order"; readonly nth: number; readonly moment: "lost" | "placed" | "answered" }
-  | { readonly kind: "kill-at-point"; readonly point: CrashPoint; readonly occurrence: number }
+  /** After `afterMs` at the latest: there may be no such order. */
+  | {
+      readonly kind: "kill-at-order";
+      readonly nth: number;
+      readonly moment: "lost" | "placed" | "answered";
+      readonly afterMs: number;
+    }
+  | {
+      readonly kind: "kill-at-point";
+      readonly point: CrashPoint;
+      readonly occurrence: number;
+      readonly afterMs: number;
+    }
   | { readonly kind: "stop"; readonly afterMs: number; readonly forMs: number }
   | { readonly kind: "terminate"; readonly afterMs: number };
 
@@ -37,13 +48,13 @@ export interface ProcessPlan {
 }
 
 export const LEASE_MS = 2_000;
-/** Every third process of a worker lives longer: five takeovers in a row without progress fail a run. */
-const GENTLE_EVERY = 3;
+/** Every second process of a worker lives long enough to make progress: five takeovers in a row without any fail a run. */
+const GENTLE_EVERY = 2;
 
 export function planProcess(random: Random, role: Role, incarnation: number): ProcessPlan {
   const isGentle = role.endsWith("worker") && incarnation % GENTLE_EVERY === GENTLE_EVERY - 1;
   return {
-    fate: isGentle ? { kind: "kill", afterMs: 2_000 + random.below(3_000) } : fateOf(random, role),
+    fate: isGentle ? { kind: "kill", afterMs: 6_000 + random.below(6_000) } : fateOf(random, role),
     clock: clockOf(random),
     fullDisk: random.chance(0.1) ? { afterMs: random.below(1_000), forMs: 100 + random.below(600) } : null,
   };
@@ -58,8 +69,9 @@ export const QUIET_PLAN: ProcessPlan = {
 
 function fateOf(random: Random, role: Role): Fate {
   const isScript = role === "script";
-  const mostOrders = isScript ? 5 : 10;
-  const longestMs = isScript ? 150 : 3_000;
+  const mostOrders = isScript ? 3 : 6;
+  const longestMs = isScript ? 150 : 1_500;
+  const afterMs = 4_000;
   const draw = random.next();
   if (draw < 0.25) return { kind: "kill", afterMs: random.below(longestMs) };
   if (draw < 0.3) return { kind: "kill-early", afterMs: random.below(600) };
@@ -68,12 +80,14 @@ function fateOf(random: Random, role: Role): Fate {
       kind: "kill-at-order",
       nth: 1 + random.below(mostOrders),
       moment: random.pick(["lost", "placed", "answered"] as const),
+      afterMs,
     };
   if (draw < 0.85)
     return {
       kind: "kill-at-point",
       point: random.pick(CRASH_POINTS),
       occurrence: 1 + random.below(mostOrders),
+      afterMs,
     };
   if (draw < 0.9) return { kind: "terminate", afterMs: random.below(longestMs) };
   if (draw < 0.96 && role !== "steady-worker")
@@ -82,7 +96,7 @@ function fateOf(random: Random, role: Role): Fate {
       afterMs: random.below(longestMs),
       forMs: isScript ? 200 + random.below(800) : LEASE_MS + 200 + random.below(1_500),
     };
-  return isScript ? { kind: "none" } : { kind: "kill", afterMs: longestMs + random.below(3_000) };
+  return isScript ? { kind: "none" } : { kind: "kill", afterMs: longestMs + random.below(2_000) };
 }
 
 const HOUR_MS = 3_600_000;
@@ -114,7 +128,7 @@ export interface PlannedFault {
 /** The n-th fault of a database. Counts from the end of the one before. */
 export function planFault(random: Random, store: StoreName): PlannedFault {
   return {
-    afterMs: 500 + random.below(2_000),
+    afterMs: 500 + random.below(4_000),
     fault: random.pick<DatabaseFault>(DATABASE_FAULTS[store]),
     forMs: 100 + random.below(700),
   };
@@ -155,7 +169,9 @@ export function planJob(random: Random, kind: JobKind, name: string): Job {
   const isSteady = isByWorker && random.chance(0.4);
   const kinds = isByWorker && !isSteady ? KEYED : ANY;
   const runId = `${kind}-${name}`;
-  const steps = Array.from({ length: 2 + random.below(4) }, (_, n): Step => {
+  // A script lives for one job, so its job is longer.
+  const length = kind === "script" ? 4 + random.below(6) : 2 + random.below(4);
+  const steps = Array.from({ length }, (_, n): Step => {
     const end = random.chance(0.15) ? (random.chance(0.3) ? ".deny" : ".ask") : "";
     return { kind: random.pick(kinds), sku: `${runId}.${n}${end}` };
   });

@@ -1,21 +1,12 @@
 /** Starts the processes of a soak and brings their fate on them: kills, stops and terminations. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CRASH_VARIABLE } from "../../src/testing/crash/crash-point.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ProcessPlan, Role } from "./plan.ts";
 import type { SoakInput } from "./programs/soak-process.ts";
 import type { Tally } from "./tally.ts";
-
-const PROGRAMS: Readonly<Record<Role, string>> = {
-  worker: "worker.ts",
-  "steady-worker": "worker.ts",
-  script: "script.ts",
-  chat: "chat.ts",
-  server: "server.ts",
-};
 
 export interface SoakProcess {
   readonly name: string;
@@ -37,6 +28,7 @@ export interface StartOptions {
   /** `<store>/<slot>/<incarnation>`. */
   readonly name: string;
   readonly role: Role;
+  readonly file: string;
   readonly plan: ProcessPlan;
   readonly input: Omit<SoakInput, "clock" | "fullDisk" | "shopUrl">;
   readonly ledger: Ledger;
@@ -45,7 +37,7 @@ export interface StartOptions {
 
 const LONGEST_STDERR = 4_000;
 
-export function startProcess({ name, role, plan, input, ledger, tally }: StartOptions): SoakProcess {
+export function startProcess({ name, role, file, plan, input, ledger, tally }: StartOptions): SoakProcess {
   const { fate } = plan;
   const given: SoakInput = {
     ...input,
@@ -53,7 +45,6 @@ export function startProcess({ name, role, plan, input, ledger, tally }: StartOp
     fullDisk: plan.fullDisk,
     shopUrl: ledger.urlFor(name),
   };
-  const file = join(import.meta.dirname, "programs", PROGRAMS[role]);
   const child = spawn(process.execPath, [file, JSON.stringify(given)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
@@ -70,7 +61,10 @@ export function startProcess({ name, role, plan, input, ledger, tally }: StartOp
   const ended = once(child, "exit").then(([code, signal]): ProcessEnd => {
     over.abort();
     ledger.forget(name);
-    if (signal === "SIGKILL") tally.count("kills");
+    if (signal === "SIGKILL") {
+      tally.count("kills");
+      tally.count(`kills of a ${role}`);
+    }
     tally.trace(`${name} ended with ${signal ?? code}`);
     return { code: code as number | null, signal: signal as NodeJS.Signals | null, stderr };
   });
@@ -129,16 +123,15 @@ async function bringFate(
     if (!("afterMs" in fate)) return;
     await ready;
     await pause(fate.afterMs);
-    if (fate.kind === "kill") hit("SIGKILL");
-    else if (fate.kind === "terminate") {
+    if (fate.kind === "terminate") {
       tally.count("terminations");
       hit("SIGTERM");
-    } else {
+    } else if (fate.kind === "stop") {
       tally.count("stops");
       hit("SIGSTOP");
       await pause(fate.forMs);
       hit("SIGCONT");
-    }
+    } else hit("SIGKILL");
   } catch {
     // It has ended, or is spared.
   }

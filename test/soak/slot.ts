@@ -11,6 +11,8 @@ export interface SlotOptions {
   readonly store: string;
   readonly role: Role;
   readonly number: number;
+  /** The program of the role. */
+  readonly file: string;
   readonly random: Random;
   readonly input: StartOptions["input"];
   readonly ledger: Ledger;
@@ -73,7 +75,7 @@ export class Slot {
 
   /** Starts one process, and resolves when it has ended. @param input replaces parts of the input */
   async once(input: Partial<StartOptions["input"]> = {}): Promise<ProcessEnd> {
-    const { role, random, ledger, tally, limitsPages } = this.#options;
+    const { role, file, random, ledger, tally, limitsPages } = this.#options;
     const incarnation = (this.#incarnation += 1);
     const planned = this.#isQuiet
       ? QUIET_PLAN
@@ -81,6 +83,7 @@ export class Slot {
     this.#process = startProcess({
       name: `${this.#name}/${incarnation}`,
       role,
+      file,
       plan: limitsPages ? planned : { ...planned, fullDisk: null },
       input: { ...this.#options.input, ...input },
       ledger,

@@ -4,6 +4,7 @@ import { createRuntime } from "../../src/index.ts";
 import type { Random } from "../random.ts";
 import { Approver } from "./approver.ts";
 import { audit } from "./audit.ts";
+import type { BuiltPrograms } from "./build-programs.ts";
 import type { Database } from "./database.ts";
 import { type JobHost, runJob, STEADY } from "./jobs.ts";
 import type { Ledger } from "./ledger.ts";
@@ -21,6 +22,7 @@ export interface SoakStoreOptions {
   readonly database: Database;
   readonly random: Random;
   readonly scale: Scale;
+  readonly programs: BuiltPrograms;
   readonly ledger: Ledger;
   readonly modelUrl: string;
   readonly rootDir: string;
@@ -31,9 +33,9 @@ export interface SoakStoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** Without faults every job ends soon. */
+/** Without faults something happens all the time, also on a slow machine, until every job has ended. */
 const LONGEST_QUIET_MS = 120_000;
-const LONGEST_DRAIN_MS = 60_000;
+const LONGEST_DRAIN_MS = 120_000;
 /** Never stopped, so its lease ends only if the machine is very slow. */
 const STEADY_LEASE_MS = 30_000;
 
@@ -46,6 +48,7 @@ export async function soakStore(options: SoakStoreOptions): Promise<void> {
       store: database.name,
       role,
       number,
+      file: options.programs.fileOf(role),
       random: options.random,
       input: {
         store: database.address,
@@ -84,8 +87,8 @@ export async function soakStore(options: SoakStoreOptions): Promise<void> {
     await suffer(options);
     for (const one of [...kept, ...scripts]) one.quiet();
     tally.trace(`${database.name} database is quiet`);
-    if ((await Promise.race([running, sleep(LONGEST_QUIET_MS, "late", { ref: false })])) === "late")
-      await lanes.reportStuck(LONGEST_QUIET_MS);
+    await untilStill(running, tally);
+    await lanes.reportOpen();
     cut.abort();
     await approver.stop();
     await Promise.all(kept.map((one) => one.end(LONGEST_DRAIN_MS)));
@@ -96,6 +99,15 @@ export async function soakStore(options: SoakStoreOptions): Promise<void> {
     cut.abort();
     for (const one of [...kept, ...scripts]) one.kill();
     await approver.stop();
+  }
+}
+
+/** Resolves when the jobs have ended, or when none of them has made progress for a long time. */
+async function untilStill(running: Promise<void>, tally: Tally): Promise<void> {
+  for (let before = -1; before !== tally.progress;) {
+    before = tally.progress;
+    const end = await Promise.race([running, sleep(LONGEST_QUIET_MS, "late", { ref: false })]);
+    if (end !== "late") return;
   }
 }
 
@@ -134,7 +146,8 @@ class Lanes {
     await Promise.all(lanes);
   }
 
-  async reportStuck(ms: number): Promise<void> {
+  /** The jobs that have not ended. */
+  async reportOpen(): Promise<void> {
     const { tally, database } = this.#options;
     for (const { runId } of this.#open) {
       const described = await this.#host.runtime.describeRun(runId).catch((error: unknown) => String(error));
@@ -142,7 +155,7 @@ class Lanes {
         kind: "stuck",
         store: database.name,
         about: runId,
-        message: `did not end within ${ms} ms without faults`,
+        message: `made no progress for ${LONGEST_QUIET_MS} ms without faults`,
         evidence: { described, trace: tally.linesAbout(database.name, runId) },
       });
     }

@@ -2,9 +2,10 @@
  * A short soak of both stores. TOOLWRIGHT_SOAK_MINUTES runs a longer one, TOOLWRIGHT_SOAK_SEED another one. `npm run soak`
  * is the same from the command line.
  */
-import { expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { IS_EXHAUSTIVE } from "../amount.ts";
 import { Random } from "../random.ts";
+import { buildPrograms } from "./build-programs.ts";
 import { planFault, planJob, planProcess, ROLES } from "./plan.ts";
 import { runSoak, SMALL } from "./soak.ts";
 
@@ -29,11 +30,14 @@ test.runIf(IS_EXHAUSTIVE || process.env["TOOLWRIGHT_SOAK_MINUTES"] !== undefined
   "under kills, stops, restarts, full disks, cut connections and clock jumps each call has its effect once",
   { timeout: SECONDS * 1_000 + 600_000 },
   async () => {
+    const programs = buildPrograms();
+    onTestFinished(() => programs.remove());
     const { faults, counts } = await runSoak({
       seed: SEED,
       faultMs: SECONDS * 1_000,
       stores: ["sqlite", "postgres"],
       scale: SMALL,
+      programs,
       publicRoot: inject("publicRoot"),
     });
     expect(faults, `seed ${SEED}`).toEqual([]);

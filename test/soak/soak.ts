@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createScriptedAnthropic } from "../../src/testing/anthropic/scripted-anthropic.ts";
 import { Random } from "../random.ts";
+import type { BuiltPrograms } from "./build-programs.ts";
 import type { Database } from "./database.ts";
 import { openLedger } from "./ledger.ts";
 import type { StoreName } from "./plan.ts";
@@ -21,6 +22,7 @@ export interface SoakOptions {
   readonly mostKills?: number | undefined;
   readonly stores: readonly StoreName[];
   readonly scale: Scale;
+  readonly programs: BuiltPrograms;
   /** The project, in a location that every user of the machine can read. */
   readonly publicRoot: string;
   readonly onProgress?: (tally: Tally) => void;
@@ -92,6 +94,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
             database,
             random,
             scale: options.scale,
+            programs: options.programs,
             ledger,
             modelUrl: anthropic.baseURL,
             rootDir,

@@ -26,6 +26,12 @@ export class Tally {
     return this.counts["kills"] ?? 0;
   }
 
+  /** Changes when a job does something. */
+  get progress(): number {
+    const { orders = 0, decisions = 0, "jobs done": done = 0 } = this.counts;
+    return orders + decisions + done;
+  }
+
   get seconds(): number {
     return (performance.now() - this.startedAt) / 1_000;
   }

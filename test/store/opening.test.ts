@@ -17,6 +17,7 @@ import { openStore } from "../../src/store/open-store.ts";
 import { change } from "../../src/store/statement.ts";
 import { createCrashProgram } from "../../src/testing/index.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
+import { bundled } from "../started-programs.ts";
 
 const [sqlite] = STORE_KINDS;
 
@@ -24,7 +25,7 @@ test.each(STORE_KINDS)(
   "several processes that open a new store concurrently share it, on $name",
   async (storeKind) => {
     await using store = await storeKind.fresh();
-    const program = createCrashProgram(new URL("./programs/open-store.ts", import.meta.url));
+    const program = createCrashProgram(bundled(new URL("./programs/open-store.ts", import.meta.url)));
     const args = [store.address, String(Date.now() + 700)];
     const runs = await Promise.all(Array.from({ length: 5 }, () => program.run({ args })));
     expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1);

@@ -3,7 +3,8 @@ import { Client } from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createRuntime, type Store } from "../../src/index.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../../src/postgres.ts";
-import { all, change } from "../../src/store/statement.ts";
+import { all, change, changeBy } from "../../src/store/statement.ts";
+import type { Transaction } from "../../src/store/store.ts";
 import { freshPostgres, freshPostgresSchema } from "../postgres/fresh-postgres.ts";
 import { openCuttingProxy } from "../postgres/cutting-proxy.ts";
 import { times, until } from "../semantics/harness.ts";
@@ -26,6 +27,14 @@ async function connectTo(address: string): Promise<Client> {
 
 const add = (name: string) =>
   change("INSERT INTO toolwright_usage (run_id, name, used) VALUES ('r1', ?1, 1)", name);
+/** Of one statement, which a store may send together with others. A name that is taken changes nothing. */
+const addLast = (name: string, used: number | string = 1): Transaction<number> =>
+  changeBy({
+    kind: "change",
+    sql: "INSERT INTO toolwright_usage (run_id, name, used) VALUES ('r1', ?1, ?2) ON CONFLICT DO NOTHING",
+    parameters: [name, used],
+    isLast: true,
+  });
 const names = async (store: Store): Promise<unknown[]> =>
   (await store.read(() => all("SELECT name FROM toolwright_usage ORDER BY name"))).map(({ name }) => name);
 
@@ -92,6 +101,50 @@ describe("concurrent transactions", () => {
     );
     expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(await names(store)).toEqual(["a", "b", "c"]);
+  });
+
+  test("those of one statement are committed together, without waiting for more connections", async () => {
+    const store = await open(await freshPostgresSchema(), { poolSize: 3 });
+    const counts = await Promise.all(
+      ["a", "b", "c"].map((name) => store.transaction(() => addLast(name), "normal")),
+    );
+    expect(counts).toEqual([1, 1, 1]);
+    const writers = "SELECT DISTINCT CAST(xmin AS TEXT) AS writer FROM toolwright_usage";
+    expect(await store.read(() => all(writers))).toHaveLength(1);
+  });
+
+  test("one of those that changes nothing runs alone, and finds out why", async () => {
+    const store = await open(await freshPostgresSchema());
+    await store.transaction(() => addLast("a"), "normal");
+    function* addOrExplain(name: string): Transaction<string> {
+      if ((yield* addLast(name)) === 1) return `${name} is new`;
+      const [row] = yield* all("SELECT name FROM toolwright_usage WHERE name = ?1", name);
+      return `${String(row?.["name"])} is taken`;
+    }
+    const added = ["b", "a", "c", "a"].map((name) => store.transaction(() => addOrExplain(name), "normal"));
+    expect(await Promise.all(added)).toEqual(["b is new", "a is taken", "c is new", "a is taken"]);
+  });
+
+  test("one of those that fails does not affect the others", async () => {
+    const store = await open(await freshPostgresSchema());
+    const added = [addLast, (name: string) => addLast(name, "no number"), addLast].map((run, index) =>
+      store.transaction(() => run(`name ${index}`), "normal"),
+    );
+    const ends = await Promise.allSettled(added);
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await names(store)).toEqual(["name 0", "name 2"]);
+  });
+
+  test("one that continues after a statement that it called its last runs alone", async () => {
+    const store = await open(await freshPostgresSchema());
+    function* addTwo(name: string): Transaction<number> {
+      return (yield* addLast(name)) + (yield* add(`${name} again`));
+    }
+    const added = [() => addLast("a"), () => addTwo("b"), () => addLast("c")].map((run) =>
+      store.transaction(run, "normal"),
+    );
+    expect(await Promise.all(added)).toEqual([1, 2, 1]);
+    expect(await names(store)).toEqual(["a", "b", "b again", "c"]);
   });
 
   test("one that waits for a lock does not block the others", async () => {

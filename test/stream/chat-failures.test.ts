@@ -32,7 +32,7 @@ test("a broken model stream ends with an error, and the same message tries again
   expect(await rowsOf(store, "SELECT * FROM toolwright_calls")).toEqual([]);
 });
 
-test("a slow client does not slow the turn, and loses its connection if the answer ends without it", async () => {
+test("a slow client does not slow the turn, and receives all of it after its end", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   await using runtime = createRuntime({ store });
@@ -57,7 +57,7 @@ test("a slow client does not slow the turn, and loses its connection if the answ
     const [turn] = await rowsOf(store, "SELECT result_json FROM toolwright_turns");
     return turn?.["result_json"] !== null;
   }, 20);
-  await expect(messageOf(slow)).rejects.toThrow(/too slow/);
+  expect(textOf(await messageOf(slow))).toBe(pieces.join(""));
   expect(textOf(await messageOf(await send()))).toBe(pieces.join(""));
   expect(live.requests).toBe(1);
 });

@@ -5,10 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { bundled } from "../started-programs.ts";
 import { createFolder, createStorePath } from "../workflow/harness.ts";
 import { createClient, messageOf, textOf, userMessage } from "./chat-server.ts";
 
-const PROGRAM = join(import.meta.dirname, "programs/chat-server.ts");
+const PROGRAM = bundled(join(import.meta.dirname, "programs/chat-server.ts"));
 
 async function startServer(...given: string[]) {
   const child = spawn(process.execPath, [PROGRAM, ...given], { stdio: ["ignore", "pipe", "inherit"] });

@@ -4,7 +4,7 @@ import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwr
 import { recordModel, toUIMessageStream } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createStorePath } from "../workflow/harness.ts";
+import { changeRows, createStorePath, rowsOf } from "../workflow/harness.ts";
 import { collect, readAll, says, textOf } from "./collect-parts.ts";
 import { createLiveModel, type LiveModel } from "./live-model.ts";
 
@@ -203,4 +203,121 @@ test("a slow reader does not hold the run, drops what waits, and reads every par
   for await (const part of slow) rest.push(part);
   expect(rest.flatMap((part) => (part.type === "text-delta" ? [part.delta] : []))).toEqual(pieces);
   expect(rest.at(-1)?.type).toBe("ended");
+});
+
+/** A card: the end of a run that called it deletes what its model said. */
+const charge = defineTool({
+  name: "charge",
+  schema: z.object({ card: z.string() }),
+  redact: { input: ["card"] },
+  sideEffect: true,
+  idempotent: true,
+  execute: () => ({ charged: true }),
+});
+
+/** Calls `charge`, then says the pieces. */
+function pay(runtime: Runtime, { model }: LiveModel): Promise<unknown> {
+  return runtime.run({ runId: "r" }, async () => {
+    const result = streamText({
+      model: recordModel(model),
+      tools: { charge },
+      prompt: "Go",
+      stopWhen: isStepCount(2),
+    });
+    await result.consumeStream();
+  });
+}
+
+async function answer(live: LiveModel, pieces: readonly string[]): Promise<void> {
+  const first = await live.next();
+  first.call("charge", { card: "4242424242424242" });
+  first.finish("tool-calls");
+  say(await live.next(), ...pieces);
+}
+
+const TABLES = [
+  "toolwright_responses",
+  "toolwright_stream_parts",
+  "toolwright_stream_readers",
+  "toolwright_sealed_parts",
+];
+
+for (const [name, pieces] of [
+  ["a few words", ["Do", "ne"]],
+  ["more than waits in memory", Array.from({ length: 300 }, (_, index) => `${index}:${"x".repeat(10_000)}`)],
+] as const)
+  test(`readers that are behind at the end of a task receive ${name}, which no one else can read`, async () => {
+    const store = createStorePath();
+    const live = createLiveModel();
+    await using runtime = createRuntime({ store });
+    await using other = createRuntime({ store });
+    const here = collect(runtime.stream("r"));
+    const behind = [runtime.stream("r"), other.stream("r")];
+    const begun = behind.map((stream) => stream.next());
+    const running = pay(runtime, live);
+    await answer(live, pieces);
+    await running;
+    for (const first of begun) expect((await first).value).toMatchObject({ type: "response-start" });
+    const all = await here.done;
+    expect(textOf(all)).toBe(pieces.join(""));
+    const stored = await Promise.all(TABLES.map((table) => rowsOf(store, `SELECT * FROM ${table}`)));
+    expect(stored[0]).toEqual([]);
+    expect(stored[1]).toEqual([]);
+    const text = JSON.stringify(stored);
+    for (const secret of ["4242424242424242", pieces[0], "tool-input-delta"])
+      expect(text.includes(`${secret}"`)).toBe(false);
+    for (const stream of behind) expect(await readAll(stream)).toEqual(all.slice(1));
+    for (const table of TABLES) expect(await rowsOf(store, `SELECT * FROM ${table}`)).toEqual([]);
+  });
+
+test("a reader for whom there is too much to keep fails instead of leaving something out", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const stream = other.stream("r");
+  const begun = stream.next();
+  const running = pay(runtime, live);
+  const first = await live.next();
+  first.call("charge", { card: "4242424242424242" });
+  await begun;
+  // Almost all that may be kept for it.
+  await changeRows(
+    store,
+    `INSERT INTO toolwright_sealed_parts (run_id, reader_id, last_index, sealed)
+     SELECT run_id, reader_id, -1, '${"x".repeat(16 * 2 ** 20 - 100)}' FROM toolwright_stream_readers`,
+  );
+  first.finish("tool-calls");
+  say(await live.next(), "Done");
+  await running;
+  await expect(readAll(stream)).rejects.toMatchObject({ code: "TOOL_STREAM_LOST" });
+  expect(await rowsOf(store, "SELECT * FROM toolwright_sealed_parts")).toEqual([]);
+});
+
+test("a reader that was taken for dead continues, or fails if it has missed something", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const stream = other.stream("r");
+  const begun = stream.next();
+  const running = pay(runtime, live);
+  const first = await live.next();
+  first.call("charge", { card: "4242424242424242" });
+  expect((await begun).value).toMatchObject({ type: "response-start" });
+  // A new reader finds that the process of this one does not answer.
+  const expire = async (): Promise<void> => {
+    await changeRows(store, "UPDATE toolwright_stream_readers SET until_ms = 0");
+    await readAll(other.stream("another", { signal: AbortSignal.abort() }));
+  };
+  await expire();
+  expect(await rowsOf(store, "SELECT * FROM toolwright_stream_readers")).toEqual([]);
+  first.finish("tool-calls");
+  for (let part = await stream.next(); part.value?.type !== "tool-call"; part = await stream.next())
+    expect(part.done).toBe(false);
+  expect(await rowsOf(store, "SELECT reader_id FROM toolwright_stream_readers")).toHaveLength(1);
+  await expire();
+  say(await live.next(), "Done");
+  await running;
+  await expect(readAll(stream)).rejects.toMatchObject({ code: "TOOL_STREAM_LOST" });
 });

@@ -145,6 +145,34 @@ test("the tree of a workflow follows its tasks, and the arrow keys move through 
   expect(offences).toEqual([]);
 });
 
+test("a run of a workflow that only this server knows is approved and resumed on its page", async () => {
+  const store = await freshStore();
+  const { Workflow, Approval, Task, smithers, outputs } = createSmithers(
+    { out: z.number() },
+    { dbPath: ":memory:" },
+  );
+  const order = smithers(() =>
+    jsx(Workflow, {
+      name: "order",
+      children: [
+        jsx(Approval, { id: "ship", prompt: "Ship it?" }),
+        jsx(Task, { id: "shipped", output: outputs.out, children: 1 }),
+      ],
+    }),
+  );
+  await runWorkflow(order, { runId: "o1", runtime: open(store) });
+  const { page, offences } = await openPage(await serveStore(store, { workflows: { order } }));
+  await page.getByRole("link", { name: "o1", exact: true }).click();
+  const status = page.getByRole("status");
+  await status.getByText("waiting-approval").waitFor();
+  expect(await page.getByRole("button", { name: "Resume run" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Approve", exact: true }).click();
+  await page.getByRole("button", { name: "Resume run" }).click();
+  await status.getByText("finished").waitFor();
+  expect(await page.getByRole("button", { name: "Resume run" }).count()).toBe(0);
+  expect(offences).toEqual([]);
+});
+
 test("an interrupted effect whose tool promises an output asks for it before it happened", async () => {
   const store = await freshStore();
   const runtime = open(store);

@@ -87,7 +87,8 @@ it("without --wait, up exits with 3, and names the time or the signal and the ne
   const waiting = await toolwright(folder, ["up", "w.tsx", "--input", '{"ms":0}', "--run-id", "short"]);
   expect(waiting.code).toBe(3);
   expect(waiting.stdout).toContain('Task "paid" waits for the signal "paid".');
-  expect(waiting.stdout).toContain("signal short paid --payload '{}'");
+  // The printed command is accepted as it is.
+  expect(waiting.stdout).toContain(`signal short paid --payload '{"amount":0}'`);
   const json = await toolwright(folder, [
     "up",
     "w.tsx",
@@ -105,7 +106,7 @@ it("without --wait, up exits with 3, and names the time or the signal and the ne
   expect(listed.json()).toMatchObject([{ runId: "third" }, { runId: "short" }]);
   const why = await toolwright(folder, ["why", "long"]);
   expect(why.stdout).toContain('Task "nap" sleeps until');
-  const sent = await toolwright(folder, ["signal", "short", "paid", "--payload", '{"amount":1}']);
+  const sent = await toolwright(folder, ["signal", "short", "paid", "--payload", '{"amount":0}']);
   expect(sent.stdout).toContain('The signal "paid" was sent to run "short". The run waits for it');
   expect(sent.stdout).toMatch(/toolwright resume short|resume short/);
   const ended = await toolwright(folder, ["resume", "short"]);

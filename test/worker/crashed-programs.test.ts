@@ -10,6 +10,7 @@ import {
 import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { requestResume } from "../../src/operate/steer-run.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { call as anthropicCall, serve } from "../anthropic/harness.ts";
@@ -126,6 +127,42 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
       await store.read(() => all("SELECT id FROM toolwright_runs WHERE ready_at_ms IS NOT NULL")),
     ).toEqual([]);
   });
+});
+
+test("a program that failed in a crash loop is resumed by a worker, with its input and a new count", async () => {
+  const [sqlite] = STORE_KINDS;
+  const fresh = await sqlite.fresh();
+  onTestFinished(() => fresh[Symbol.asyncDispose]());
+  const runtime = createRuntime({ store: fresh.address });
+  onTestFinished(() => runtime.close());
+  const inputs: unknown[] = [];
+  const programs = {
+    invoice: ({ runId, input }: { runId: string; input: unknown }) => {
+      inputs.push(input);
+      return runtime.run({ runId }, () => undefined);
+    },
+  };
+  const worker = createWorker({ runtime, programs, leaseMs: 2_000 });
+  await worker.start();
+  onTestFinished(() => worker.drain());
+  const { store } = await hostOf(runtime);
+  // As the worker leaves it that finds the sixth dead owner in a row.
+  await runtime.enqueue("invoice", { runId: "poison", input: { cents: 9 }, startAt: Date.now() + 3_600_000 });
+  await store.transaction(
+    () =>
+      change(
+        `UPDATE toolwright_runs SET state = 'failed', claim_epoch = 6, takeovers = 6, ready_at_ms = NULL,
+           error_json = '{"code":"WORKFLOW_CRASH_LOOP","message":"again"}', finished_at_ms = 1 WHERE id = 'poison'`,
+      ),
+    "normal",
+  );
+  expect(await requestResume(store, "poison", { program: "toolwright", store: undefined })).toMatchObject({
+    by: "worker",
+  });
+  await until(() => finished(runtime, "poison"));
+  expect(inputs).toEqual([{ cents: 9 }]);
+  const [row] = await store.read(() => all("SELECT takeovers FROM toolwright_runs WHERE id = 'poison'"));
+  expect(row?.["takeovers"]).toBe(0);
 });
 
 test("a loop of runAgentLoop with a name gets its messages, and a worker that starts later finds it", async () => {

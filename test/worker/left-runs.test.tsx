@@ -118,6 +118,10 @@ for (const onChange of [undefined, "continue", "pin"] as const) {
       expect(next[0]?.command).toMatch(/--accept-changes/);
       expect((await sender.describeRun(runId)).why).toMatch(/has changed since it started/);
       expect((await sender.describeRun(runId)).status).toBe("waiting-approval");
+      // It is still so when no worker is left.
+      await second.drain();
+      expect((await sender.explainRun(runId)).next[0]?.command).toMatch(/--accept-changes/);
+      expect((await sender.describeRun(runId)).why).toMatch(/has changed since it started/);
       // An operator accepts the changes.
       const result = await runWorkflow(definition, {
         runtime: sender,

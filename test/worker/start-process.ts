@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished, vi } from "vitest";
+import { bundled } from "../started-programs.ts";
 import type { WorkerProcessInput } from "./programs/worker-process.ts";
 
 // Two workers take ten seconds to start on a new PostgreSQL database while other tests run.
@@ -25,11 +26,10 @@ export function startProcess(input: WorkerProcessInput): Promise<WorkerProcess> 
 
 /** A program of this folder that takes one argument, in JSON, and prints "started". */
 export async function startProgram(program: string, input: object): Promise<WorkerProcess> {
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, "programs", program), JSON.stringify(input)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const file = bundled(join(import.meta.dirname, "programs", program));
+  const child = spawn(process.execPath, [file, JSON.stringify(input)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = once(child, "exit").then(([code]) => code as number | null);
   const { pid = 0 } = child;
   onTestFinished(async () => {

@@ -5,12 +5,13 @@ import { expect } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import { createCrashProgram, type CrashRunOptions } from "../../src/testing/index.ts";
 import { openShop, type Shop } from "../crash/shop.ts";
+import { bundled } from "../started-programs.ts";
 import type { StoreKind } from "../store-kinds.ts";
 import { createFolder, rowsOf } from "./harness.ts";
 import { type ModelAnswer, type ModelPlace, openModelServer, placeName } from "./model-server.ts";
 import type { OrdersWorkflowInput } from "./programs/orders-workflow.ts";
 
-const program = createCrashProgram(new URL("./programs/orders-workflow.ts", import.meta.url), {
+const program = createCrashProgram(bundled(new URL("./programs/orders-workflow.ts", import.meta.url)), {
   timeoutMs: 60_000,
 });
 

@@ -8,6 +8,7 @@ import {
   type ToolPolicies,
   type WorkflowDefinition,
 } from "toolwright";
+import { recordRun, replayRun } from "toolwright/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { createWorld, never, until } from "../semantics/harness.ts";
@@ -172,4 +173,95 @@ it("reverts nothing if nothing fails, and only the pass of the loop around it th
   }) as WorkflowDefinition;
   expect((await runWorkflow(looped, { runtime, runId: "loop" })).status).toBe("failed");
   expect(ledger).toEqual(["book pass 0", "book pass 1", "cancel pass 1"]);
+});
+
+/** A task that books itself, and then fails on request. */
+function bookingTask(book: ReturnType<typeof createBooking>["book"], id: string, onBooked?: () => unknown) {
+  return (
+    <Task id={id} retries={0}>
+      {async () => {
+        await book.execute({ what: id });
+        await onBooked?.();
+      }}
+    </Task>
+  );
+}
+
+const cancelled = (ledger: readonly string[]): string[] => ledger.filter((line) => line.startsWith("cancel"));
+
+it("reverts every saga that a failure is in, whichever task failed first", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  const runtime = await world.runtime();
+  const both = Promise.withResolvers<void>();
+  let booked = 0;
+  const failTogether = async (): Promise<void> => {
+    booked += 1;
+    if (booked === 3) both.resolve();
+    await both.promise;
+    fail();
+  };
+  const beside = workflow(() => (
+    <Workflow name="beside">
+      <Parallel>
+        <Task id="outside" retries={0}>
+          {failTogether}
+        </Task>
+        <Saga>{bookingTask(book, "one", failTogether)}</Saga>
+        <Saga>{bookingTask(book, "two", failTogether)}</Saga>
+      </Parallel>
+    </Workflow>
+  )) as WorkflowDefinition;
+  const { status, error } = await runWorkflow(beside, { runtime, runId: "r1" });
+  expect([status, error?.details]).toMatchObject(["failed", { saga: { reverted: 2 } }]);
+  expect(cancelled(ledger).toSorted()).toEqual(["cancel one", "cancel two"]);
+});
+
+it("a loop inside that reaches its limit is a failure", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  const runtime = await world.runtime();
+  const polling = workflow(() => (
+    <Workflow name="polling">
+      {bookingTask(book, "before")}
+      <Saga>
+        {bookingTask(book, "first")}
+        <Loop until={false} maxIterations={2} onMaxReached="fail">
+          {bookingTask(book, "poll")}
+        </Loop>
+      </Saga>
+    </Workflow>
+  )) as WorkflowDefinition;
+  const { status, error } = await runWorkflow(polling, { runtime, runId: "r1" });
+  expect([status, error?.message]).toEqual(["failed", expect.stringContaining("its limit of 2 iterations")]);
+  expect(cancelled(ledger)).toEqual(["cancel poll", "cancel poll", "cancel first"]);
+});
+
+it("a failed saga is recorded and replayed without its reverts, which happen outside the code", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  const runtime = await world.runtime({ recording: "keep" });
+  await runWorkflow(createTrip(book, fail), { runtime, runId: "r1" });
+  const fixture = await recordRun(runtime, "r1");
+  ledger.length = 0;
+  const { diff, status } = await replayRun(fixture, { workflow: createTrip(book, fail) });
+  expect([diff, status, ledger]).toEqual([[], "failed", []]);
+});
+
+it("a fork of a failed saga does again what was reverted, and keeps what was not", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  const runtime = await world.runtime();
+  await runWorkflow(createTrip(book, fail), { runtime, runId: "r1" });
+  ledger.length = 0;
+  const fixed = createTrip(book, () => undefined);
+  const fork = await runtime.fork({ runId: "r1" });
+  expect(fork).toMatchObject({ copied: { tasks: 1, calls: 1 }, reverted: [] });
+  expect(await runWorkflow(fixed, { runtime, runId: fork.runId, resume: true })).toMatchObject({
+    status: "finished",
+  });
+  expect(ledger).toEqual(["book hotel", "book flight", "book insurance", "book taxi"]);
+  // With a later task named, the result lists it.
+  const later = await runtime.fork({ runId: "r1", at: "pay", dryRun: true });
+  expect(later.reverted).toEqual(["hotel", "flight"]);
 });

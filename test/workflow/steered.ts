@@ -1,9 +1,9 @@
 /** Processes that run workflows on command. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { bundled } from "../started-programs.ts";
 import type { SteeringCommand, SteeringNews } from "./programs/steered-workflow.ts";
 
-const PROGRAM = fileURLToPath(new URL("./programs/steered-workflow.ts", import.meta.url));
+const PROGRAM = bundled(new URL("./programs/steered-workflow.ts", import.meta.url));
 
 export interface Steered extends AsyncDisposable {
   readonly name: string;

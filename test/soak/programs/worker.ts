@@ -42,7 +42,8 @@ const named = <T>(name: string, value: T): Record<string, T> => ({ [`${name}${in
 const worker = createWorker({
   runtime,
   workflows: named("workflow", createStepsWorkflow(`workflow${input.suffix}`, tools)),
-  programs: named("program", runProgram),
+  // Not "program": that is the name of the runs of scripts, and workers take over what they know by name.
+  programs: named("order-program", runProgram),
   agents: { ...named("smart-agent", agent), ...named("agent-loop", runLoop) },
   leaseMs: input.leaseMs,
   drainMs: 5_000,
