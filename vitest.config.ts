@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 import { IS_EXHAUSTIVE } from "./test/amount.ts";
 import { SlowFirst } from "./test/sequence.ts";
 
+// Commands that are printed follow the caller: started by npx, they begin with npx.
+delete process.env["npm_command"];
+
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 export default defineConfig({

@@ -1,19 +1,24 @@
 /**
  * Preloaded into every process that the tests start. A program loads hundreds of our files and a hundred of Zod's, and to
  * search for them, with links and package.json files, takes Node a third of the start. A relative import between those
- * files always names an existing file of the same format, so its path is the answer.
+ * files always names an existing file of the same format, so its path is the answer. What esbuild compiles is kept.
  */
 import { registerHooks } from "node:module";
 
 const PROJECT = new URL("../../", import.meta.url).href;
 const FORMATS: readonly (readonly [folder: string, ending: string, format: string])[] = [
   [`${PROJECT}src/`, ".ts", "module-typescript"],
+  [`${PROJECT}dist/`, ".js", "module"],
   [`${PROJECT}node_modules/zod/`, ".js", "module"],
 ];
+
+const COMPILER = new URL("cached-compiler.ts", import.meta.url).href;
 
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL } = context;
+    if (specifier === "esbuild" && /\/(?:src|dist)\/load\/compile\.[jt]s$/.test(parentURL ?? ""))
+      return { url: COMPILER, format: "module-typescript", shortCircuit: true };
     if (specifier.startsWith(".") && parentURL !== undefined && context.conditions.includes("import"))
       for (const [folder, ending, format] of FORMATS)
         if (parentURL.startsWith(folder) && specifier.endsWith(ending))
