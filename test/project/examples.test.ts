@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, parse, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { IS_EXHAUSTIVE } from "../amount.ts";
 
 // Many processes, one after another, perhaps beside other tests.
 vi.setConfig({ testTimeout: 120_000 });
@@ -43,13 +44,18 @@ test.each(names)("npm run example %s: runs and checks itself", (name) => {
   expect(stdout.split("\n").length).toBeGreaterThan(3);
 });
 
-test.each([
+/** They start many processes. */
+const SLOW = [
   ["demo", ["demo/shop.ts", "known.idempotencyKey === idempotencyKey", "false"], "shop's ledger once"],
   [
     "durable-order",
     ["durable-order/order.tsx", "idempotencyKey: ({ orderNumber }) => orderNumber,", ""],
     "returns the logged result",
   ],
+] as const;
+
+test.each([
+  ...(IS_EXHAUSTIVE ? SLOW : []),
   ["review-loop", ["review-loop.tsx", "maxIterations={5}", "maxIterations={2}"], "limit of 2 iterations"],
   ["fan-out", ["fan-out.tsx", "lines: content", "lines: 1"], "lines > tasks"],
   ["context", ["context.ts", "rootDir: folder, embeddingModel,", "rootDir: folder,"], "- 'embedding'"],
