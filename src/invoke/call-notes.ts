@@ -18,12 +18,12 @@ export function replayNote(call: Call, attempt: number): string {
   return `${done} To do it once more, call ${modelNameOf(call) ?? call.spec.name} once more.`;
 }
 
-/** The note on a call that ran with edited arguments. @param inputJson the stored input, redacted */
+/** The note on a call with edited arguments. @param inputJson the stored input, redacted */
 export function editNote(inputJson: string | null): string {
   const shown = inputJson ?? "";
   const cut =
     shown.length <= LONGEST_ARGUMENTS ? shown : `${shown.slice(0, LONGEST_ARGUMENTS).toWellFormed()}…`;
-  return `The approver edited the arguments of this call. It ran with ${cut} instead of the arguments you sent.`;
+  return `The approver edited the arguments of this call: ${cut} instead of those you sent.`;
 }
 
 /** Whether the arguments that run differ from those that were sent. */

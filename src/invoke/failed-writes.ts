@@ -9,6 +9,11 @@ import type { Store, Transaction } from "../store/store.ts";
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
+/** Names the write that ends a claim of a run. */
+export function runClaimName(runId: string, epoch: number): string {
+  return `run ${runId} ${epoch}`;
+}
+
 export class FailedWrites {
   readonly #store: Store;
   readonly #writes = new Map<string, () => Transaction<unknown>>();
@@ -32,6 +37,8 @@ export class FailedWrites {
   /**
    * Commits a claim, as of a run or a task. A claim that reported an error may have been committed: this process is alive
    * and does not work on what it has claimed, so the claim is undone as soon as the store answers.
+   * @param name has the epoch of the claim. Writes for earlier epochs stay: if this claim fails, they are still needed, and if
+   * it succeeds, they change nothing.
    * @param undo must recognize the claim by its owner and epoch
    */
   async claim<T>(
@@ -39,7 +46,7 @@ export class FailedWrites {
     claim: () => Transaction<T>,
     undo: (error: ToolwrightError) => Transaction<unknown>,
   ): Promise<T> {
-    await this.supersede(name);
+    await this.#forget(name);
     try {
       return await this.#store.transaction(claim, "normal");
     } catch (error) {
@@ -66,7 +73,10 @@ export class FailedWrites {
    * tell the two apart.
    */
   async supersede(name: string): Promise<void> {
-    if (!this.#writes.has(name)) return;
+    if (this.#writes.has(name)) await this.#forget(name);
+  }
+
+  async #forget(name: string): Promise<void> {
     await this.settle();
     while (this.#settling !== undefined) await this.#settling;
     this.#writes.delete(name);

@@ -7,7 +7,14 @@ import type { Transaction } from "../store/store.ts";
 import { holdClaim } from "../store/tables/program-claims.ts";
 import { runReverted } from "../store/tables/tombstones.ts";
 import { reopenRun, type RunStart, settleRun } from "../store/tables/runs.ts";
-import { ensureScope, findScope, type ScopeRow, takeScope, untakeScope } from "../store/tables/scopes.ts";
+import {
+  ensureScope,
+  epochAfter,
+  findScope,
+  type ScopeRow,
+  takeScope,
+  untakeScope,
+} from "../store/tables/scopes.ts";
 
 /**
  * @param run how the run is listed, if it is new
@@ -22,7 +29,6 @@ export async function takeScopeFor(
   openAttempt: () => number | undefined,
   guard?: () => Transaction<void>,
 ): Promise<ScopeRow> {
-  const name = `take ${JSON.stringify(identity)}`;
   for (;;) {
     const found = await host.store.read(() => findScope(identity));
     const holder = found?.ownerId ?? null;
@@ -41,6 +47,7 @@ export async function takeScopeFor(
         yield* reopenRun(identity.runId, ownerId, run.inputJson ?? null, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     };
+    const name = `take ${JSON.stringify(identity)} ${epochAfter(found)}`;
     const taken = await host.failedWrites.claim(name, take, function* (error) {
       const isReleased = yield* untakeScope(identity, found, host.ownerId);
       if (isReleased && run.kind !== "workflow")

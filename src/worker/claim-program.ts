@@ -1,6 +1,7 @@
 /** Claims an agent or a program for this worker and runs it: one that was enqueued, or one whose process has died. */
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
+import { runClaimName } from "../invoke/failed-writes.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -36,7 +37,7 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   const { ownerId } = host;
   const held = { ownerId, epoch: stored.epoch + 1 };
   const epoch = await host.failedWrites.claim(
-    `run ${runId}`,
+    runClaimName(runId, held.epoch),
     () => claimProgram(runId, stored, claim),
     () => releaseProgram(runId, held, host.clock.now()),
   );
@@ -54,7 +55,7 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
       ? releaseProgram(runId, held, host.clock.now())
       : endProgram(runId, held, ended.errorJson, host.clock.now());
   await host.store.transaction(write, "normal").catch((error: unknown) => {
-    host.failedWrites.add(`run ${runId}`, write);
+    host.failedWrites.add(runClaimName(runId, held.epoch), write);
     throw error;
   });
   return "ended";

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ToolwrightError } from "../errors.ts";
+import { runClaimName } from "../invoke/failed-writes.ts";
 import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { startRecording } from "../store/tables/recordings.ts";
@@ -64,7 +65,8 @@ export function claimRun<T>(
   claim: () => Transaction<T>,
 ): Promise<T> {
   const { ownerId, failedWrites } = host;
-  return failedWrites.claim(`run ${runId}`, claim, () => releaseRun(runId, { ownerId, epoch }, "running"));
+  const undo = (): Transaction<void> => releaseRun(runId, { ownerId, epoch }, "running");
+  return failedWrites.claim(runClaimName(runId, epoch), claim, undo);
 }
 
 export function existsError({ runId, status }: WorkflowRunRow): ToolwrightError {

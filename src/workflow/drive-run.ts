@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
+import { runClaimName } from "../invoke/failed-writes.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import { linkToRun, traceWork } from "../invoke/trace-work.ts";
@@ -124,7 +125,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   };
   // Use the row of this transaction: another process may resume the run right after it.
   const row = await host.store.transaction(write, "normal").catch((error: unknown) => {
-    host.failedWrites.add(`run ${runId}`, write);
+    host.failedWrites.add(runClaimName(runId, epoch), write);
     throw error;
   });
   if (row === undefined) throw fencedError(runId);
@@ -143,7 +144,7 @@ export async function orGiveBack<T>(
     const { ownerId } = host;
     const write = (): Transaction<void> =>
       releaseRun(runId, { ownerId, epoch }, isDrained ? "queued" : "running");
-    const writeLater = (): void => host.failedWrites.add(`run ${runId}`, write);
+    const writeLater = (): void => host.failedWrites.add(runClaimName(runId, epoch), write);
     if (isDrained) await host.store.transaction(write, "normal").catch(writeLater);
     else writeLater();
     throw error;

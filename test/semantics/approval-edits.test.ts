@@ -189,6 +189,63 @@ it("rule 19: the result shows the edited arguments, on replays and in later atte
   }
 });
 
+it.each([{ resolution: "happened", output: { id: "ch_9" } }, { resolution: "run-again" }] as const)(
+  "rule 19: so does that of an interrupted call after %j, and its replay",
+  async (decision) => {
+    const world = await createWorld();
+    const { charge, effects } = createBlindCharge({ needsApproval: true }, (count) =>
+      count === 1 ? never() : undefined,
+    );
+    const runtime = await world.runtime();
+    const id = idOf(await runtime.call(charge, args, task));
+    await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+    void (await world.runtime()).call(charge, args, task).catch(() => undefined);
+    await until(() => effects.length === 1);
+    await world.killAll();
+    const asking = await world.runtime();
+    await asking.resolveToolApproval(idOf(await asking.call(charge, args, task)), decision);
+    const note = expect.stringMatching(/^((?!edited).)*edited the arguments.*\{"amount":5\}((?!edited).)*$/);
+    for (let times = 0; times < 2; times += 1) {
+      const outcome = await (await world.runtime()).call(charge, args, task);
+      expect(outcome).toMatchObject({ status: "success", note });
+    }
+  },
+);
+
+it("rule 19: a call that was edited into one that is done under the same business key says both", async () => {
+  const world = await createWorld();
+  const { charge, effects } = createCharge({
+    idempotencyKey: ({ amount }) => String(amount),
+    needsApproval: ({ amount }) => amount === 7,
+  });
+  const runtime = await world.runtime();
+  await runtime.call(charge, { amount: 5 }, { runId: "earlier" });
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.resolveToolApproval(id, { approved: true, approvedArgs: { amount: 5 } });
+  const note = expect.stringMatching(/edited the arguments.*\{"amount":5\}.*already done under the same/);
+  for (let times = 0; times < 2; times += 1) {
+    const outcome = await (await world.runtime()).call(charge, args, task);
+    expect(outcome).toMatchObject({ status: "success", replayed: true, note });
+  }
+  expect(effects).toHaveLength(1);
+});
+
+it("rule 11: the note about the business key of a call that waited is the same on a replay", async () => {
+  const world = await createWorld();
+  const { charge } = createCharge({
+    idempotencyKey: ({ amount }) => String(amount),
+    needsApproval: (_args, ctx) => ctx.runId === "r1",
+  });
+  const runtime = await world.runtime();
+  const id = idOf(await runtime.call(charge, args, task));
+  await runtime.call(charge, args, { runId: "other" });
+  await runtime.resolveToolApproval(id, { approved: true });
+  const note = expect.stringContaining("already done under the same business key") as string;
+  for (let times = 0; times < 2; times += 1) {
+    expect(await (await world.runtime()).call(charge, args, task)).toMatchObject({ replayed: true, note });
+  }
+});
+
 it("rule 19: an error of a call with edited arguments says so in its hint", async () => {
   const world = await createWorld();
   const { charge } = createBlindCharge({ needsApproval: true }, () => {

@@ -16,9 +16,9 @@ const failure = (): ToolwrightError => new ToolwrightError("TOOL_STORE_FAILED", 
 /** `unanswered`: it is committed, and reports an error. `refused`: it is not. `last`: it works, and after it nothing. */
 type Fate = "unanswered" | "refused" | "last";
 
-/** A runtime whose first claim has this fate. `isAway` ends the last one. */
+/** A runtime whose first claim has this fate. `isAway` ends the last one. `isFull`: the store can be read only. */
 async function createUnluckyRuntime(world: World, isClaim: (sql: string) => boolean, fate: Fate) {
-  const state = { isOver: false, isAway: false };
+  const state = { isOver: false, isAway: false, isFull: false };
   const meet = (): void => {
     state.isOver = true;
     if (fate === "last") state.isAway = true;
@@ -26,7 +26,7 @@ async function createUnluckyRuntime(world: World, isClaim: (sql: string) => bool
   };
   const store = watchStore(await world.open(), {
     onStatement(sql) {
-      if (state.isAway) throw failure();
+      if (state.isAway || state.isFull) throw failure();
       if (fate === "refused" && !state.isOver && isClaim(sql)) meet();
     },
     onCommit(statements) {
@@ -105,6 +105,18 @@ for (const { what, isClaim, prepare, run, expected } of KINDS) {
     await untilEnded(() => run(other), expected);
   });
 
+  test(`another process continues with ${what} after a second claim met a full disk`, async () => {
+    const world = await createWorld();
+    const other = await world.runtime();
+    await prepare(other);
+    const unlucky = await createUnluckyRuntime(world, isClaim, "unanswered");
+    await expect(run(unlucky.runtime)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    unlucky.isFull = true;
+    await expect(run(unlucky.runtime)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+    unlucky.isFull = false;
+    await untilEnded(() => run(other), expected);
+  });
+
   test(`the process itself continues with ${what} after its claim has failed, and keeps it`, async () => {
     const world = await createWorld();
     const { runtime } = await createUnluckyRuntime(world, isClaim, "refused");
@@ -126,3 +138,19 @@ test("another process continues with a workflow whose process lost the store rig
   unlucky.isAway = false;
   await untilEnded(() => run(other), expected);
 });
+
+test("another process continues with a workflow whose end, and then whose resume, met a full disk", async () => {
+  const world = await createWorld();
+  const other = await world.runtime();
+  const [, { run, expected }] = KINDS;
+  const unlucky = await createUnluckyRuntime(world, isRunEnd, "refused");
+  await expect(run(unlucky.runtime)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+  unlucky.isFull = true;
+  await expect(run(unlucky.runtime)).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });
+  unlucky.isFull = false;
+  await untilEnded(() => run(other), expected);
+});
+
+function isRunEnd(sql: string): boolean {
+  return sql.startsWith("UPDATE toolwright_workflow_runs SET status");
+}

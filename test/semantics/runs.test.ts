@@ -38,6 +38,23 @@ function hanging() {
   return { tool, isAtWork: () => until(() => state.isAtWork) };
 }
 
+/** A bare call in a new run "r". It executes until it is told to end. */
+async function startSlowCall(runtime: Runtime) {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const slow = defineTool({
+    name: "slow",
+    schema: z.object({}),
+    execute: () => {
+      begun.resolve();
+      return gate.promise;
+    },
+  });
+  const call = runtime.call(slow, {}, { runId: "r", nodeId: "a" });
+  await begun.promise;
+  return { call, end: () => gate.resolve() };
+}
+
 async function open(): Promise<{ world: World; runtime: Runtime; reader: Runtime }> {
   const world = await createWorld();
   return { world, runtime: await world.runtime(), reader: await world.runtime() };
@@ -153,6 +170,30 @@ describe("a bare call", () => {
     void runtime.call(tool, {}, { runId: "r" }).catch(() => undefined);
     await isAtWork();
     expect(await only(reader)).toMatchObject({ status: "running", interrupted: false, calls: 2 });
+  });
+
+  test.each(["this process", "another one"])(
+    "does not end its run while a task of %s is open",
+    async (whose) => {
+      const { world, runtime, reader } = await open();
+      const { call, end } = await startSlowCall(runtime);
+      const other = whose === "another one" ? await world.runtime() : runtime;
+      await other.run({ runId: "r", nodeId: "b" }, async () => {
+        end();
+        await call;
+        expect(await only(reader)).toMatchObject({ status: "running", finishedAtMs: null });
+      });
+      expect(await only(reader)).toMatchObject({ status: "finished" });
+    },
+  );
+
+  test("does not end its run after a call of another process waits in it", async () => {
+    const { runtime, reader } = await open();
+    const { call, end } = await startSlowCall(runtime);
+    await reader.call(guarded, { amount: 5 }, { runId: "r", nodeId: "b" });
+    end();
+    await call;
+    expect(await only(reader)).toMatchObject({ status: "waiting-approval", pendingApprovals: 1 });
   });
 
   test("is interrupted when its owner is dead", async () => {

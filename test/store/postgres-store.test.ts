@@ -38,6 +38,28 @@ const addLast = (name: string, used: number | string = 1): Transaction<number> =
 const names = async (store: Store): Promise<unknown[]> =>
   (await store.read(() => all("SELECT name FROM toolwright_usage ORDER BY name"))).map(({ name }) => name);
 
+/** Of one statement. Counts how often it was committed. */
+const addOne = (): Transaction<number> =>
+  changeBy({
+    kind: "change",
+    sql: "UPDATE toolwright_usage SET used = used + 1",
+    parameters: [],
+    isLast: true,
+  });
+
+/** The machine of the server is down after it has committed: only the keep-alive probes of the connection notice. */
+function loseNextCommit(): void {
+  const real = Reflect.get(Client.prototype, "query") as (...sent: unknown[]) => unknown;
+  const spy = vi.spyOn(Client.prototype, "query");
+  const lose = async function (this: Client, ...sent: unknown[]): Promise<unknown> {
+    const result = await real.apply(this, sent);
+    if (sent[0] !== "COMMIT") return result;
+    spy.mockRestore();
+    throw Object.assign(new Error("read ETIMEDOUT"), { code: "ETIMEDOUT" });
+  };
+  spy.mockImplementation(lose as never);
+}
+
 /** Another client locks a row of the store until it commits. */
 async function lockRow(store: Store, address: string): Promise<Client> {
   await store.transaction(() => add("locked"), "normal");
@@ -245,6 +267,18 @@ describe("a connection that is cut", () => {
         message: expect.stringContaining("the outcome is unknown") as string,
       });
       expect(await names(store)).toEqual(moment === "before" ? ["a"] : ["a", "b"]);
+    },
+  );
+
+  test.each([1, 3])(
+    "during a commit of %i transactions, with an error of any kind, repeats nothing",
+    async (count) => {
+      const store = await open(await freshPostgresSchema());
+      await store.transaction(() => add("a"), "normal");
+      loseNextCommit();
+      const calls = Array.from({ length: count }, () => store.transaction(addOne, "normal"));
+      expect(await Promise.all(calls)).toEqual(times(count, 1));
+      expect(await store.read(() => all("SELECT used FROM toolwright_usage"))).toEqual([{ used: 1 + count }]);
     },
   );
 

@@ -19,7 +19,7 @@ import { explainRefusal } from "./rows.ts";
 import { requestApproval } from "../approvals/request.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
-import { addNote, editNote } from "../call-notes.ts";
+import { addNote, editNote, isEdited } from "../call-notes.ts";
 import { decideByParent } from "./decide-by-parent.ts";
 import { lateResult, lateSuccessIn } from "./late-result.ts";
 import { earlierSpan } from "../trace-work.ts";
@@ -189,6 +189,8 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   call.approvedBefore = true;
   call.approvalId = row.approvalId;
   call.editedArgsJson = approval.approvedArgsJson;
+  // Also if it does not run again, because its effect happened.
+  if (isEdited(call)) addNote(call, editNote(row.inputJson));
 }
 
 /** The arguments of an earlier attempt may have been edited, so the result may not match those that the model sends now. */

@@ -39,6 +39,7 @@ export async function recordHappened(
         errorJson: null,
         finishedAtMs: host.clock.now(),
         approvalId: question?.status === "approved" ? question.id : null,
+        note: isOwn ? (call.note ?? null) : null,
       },
       scope.writer,
     );

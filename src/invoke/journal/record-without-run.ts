@@ -80,6 +80,7 @@ function* writeAnswer(call: Call, result: Result, settlement: Settlement): Trans
       errorJson: fields.errorJson ?? null,
       finishedAtMs: now,
       approvalId: fields.approvalId ?? null,
+      note: call.note ?? null,
     },
     call.scope.writer,
   );

@@ -147,7 +147,7 @@ export function settleRunOf(call: Call, result: Result, settlement: Settlement):
   const isOver = result.kind !== "pending" && result.kind !== "suspended";
   const errorJson = scope.kind === "tool" ? failureOf(call, result) : null;
   if (settlement === "new" && isOver && errorJson === null && scope.waiting.size === 0)
-    return finishRun(runId, now);
+    return finishRun(runId, host.ownerId, now);
   return settleRun(runId, errorJson, now);
 }
 

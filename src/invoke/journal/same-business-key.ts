@@ -9,6 +9,7 @@ import { readClaimedCall, type RecordedCall, wholeOutput } from "../../store/tab
 import type { Transaction } from "../../store/store.ts";
 import { encode } from "../../util/encode.ts";
 import type { Call } from "../call.ts";
+import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { refuse } from "../policy.ts";
 import { lateResult } from "./late-result.ts";
@@ -38,7 +39,9 @@ export function hadEffect({ status, effect }: CallRow): boolean {
 
 /** The result of another call under the same business key, whatever `replay` says. */
 export async function resultOfSameBusinessKey(call: Call, done: RecordedCall): Promise<Result> {
-  call.note = "This was already done under the same business key. It was not done again.";
+  // Both calls have the same arguments. What was noted before is about this call, which does not run.
+  call.note = isEdited(call) ? editNote(done.inputJson) : undefined;
+  addNote(call, "This was already done under the same business key. It was not done again.");
   const result =
     done.status === "success"
       ? recorded(done)

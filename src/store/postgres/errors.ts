@@ -59,6 +59,11 @@ export function isLost(error: unknown): boolean {
   return code === "" && error instanceof Error && LOST_MESSAGE.test(error.message);
 }
 
+/** The server itself has refused a statement. After any other error, such as a time limit, it may have executed it. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && "severity" in error && !isLost(error);
+}
+
 /** A lock was not free within lock_timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";

@@ -11,7 +11,7 @@ import { sha256 } from "../../util/hash.ts";
 import { LEASE_MS } from "../tables/owners.ts";
 import { Batches, type BatchStatement } from "./batch.ts";
 import { examineConnection, type History, historyOf, isPooled, statusOfCommit } from "./connection.ts";
-import { AnswerLost, asStoreError, isLost, isOutdated, needsUnnamed } from "./errors.ts";
+import { AnswerLost, asStoreError, isAnswer, isOutdated, needsUnnamed } from "./errors.ts";
 import { createJob, type Job } from "./job.ts";
 import { type PostgresSettings, type PostgresStoreOptions, resolvePostgresOptions } from "./options.ts";
 import { pause, runAgain } from "./retry.ts";
@@ -205,7 +205,7 @@ class PostgresStore implements Store {
         await client.query("COMMIT");
       });
     } catch (error) {
-      if (!isAsked || begun === undefined || !isLost(error)) throw error;
+      if (!isAsked || begun === undefined || isAnswer(error)) throw error;
       const status = await this.#statusOf(begun.transactionId, begun.history);
       if (status === "committed") return left;
       throw status === "aborted" ? error : new AnswerLost(error);

@@ -136,11 +136,14 @@ export function settleRun(
 }
 
 const FINISH = `UPDATE toolwright_runs SET updated_at_ms = ?2, finished_at_ms = ?2, owner_id = NULL, state = 'finished'
-WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
+WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND owner_id = ?3 AND NOT EXISTS (SELECT 1 ${OPEN_SCOPE})`;
 
-/** The same for a run that this process has just created for one call: it has no other scope and no request. */
-export function finishRun(runId: string, nowMs: number): Transaction<number> {
-  return change(FINISH, runId, nowMs);
+/**
+ * The same for a run that this process has just created for one call. 0 if the run has changed since: another process has
+ * called a tool in it, or a task of it is open. Then that one settles it, or has done so.
+ */
+export function finishRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
+  return change(FINISH, runId, nowMs, ownerId);
 }
 
 /** For a run without a live owner, which is no workflow. 0 when it has changed since it was read. */

@@ -126,6 +126,11 @@ export function* releaseScope(id: number, epoch: number): Transaction<boolean> {
   return (yield* change(sql, id, epoch)) > 0;
 }
 
+/** The epoch that `takeScope` gives. @param before as it was read before, if it existed */
+export function epochAfter(before: ScopeRow | undefined): number {
+  return (before?.epoch ?? FIRST_EPOCH) + 1;
+}
+
 /** Undoes `takeScope`, if it was committed. @param before as it was read before, if it existed */
 export function* untakeScope(
   key: ScopeKey,
@@ -133,7 +138,7 @@ export function* untakeScope(
   ownerId: string,
 ): Transaction<boolean> {
   const row = yield* findScope(key);
-  if (row?.ownerId !== ownerId || row.epoch !== (before?.epoch ?? FIRST_EPOCH) + 1) return false;
+  if (row?.ownerId !== ownerId || row.epoch !== epochAfter(before)) return false;
   return yield* releaseScope(row.id, row.epoch);
 }
 
