@@ -111,6 +111,55 @@ test("links in a git folder that lead out of the root are removed, so that git w
   rmSync(out, { recursive: true });
 });
 
+test("links in a git folder that lead to protected files are removed, so that git writes nothing there", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  writeFileSync(join(root, "toolwright.config.ts"), "");
+  mkdirSync(join(git, "logs/refs/heads"), { recursive: true });
+  mkdirSync(join(git, "objects/pack"));
+  symlinkSync("config", join(git, "mine"));
+  symlinkSync("/nowhere/mine", join(git, "moved"));
+  const running = guard();
+  const links: readonly (readonly [string, string])[] = [
+    ["MERGE_MSG", "config"],
+    ["SQUASH_MSG", "hooks/pre-commit"],
+    ["COMMIT_EDITMSG", "hooks/not-there"],
+    ["MERGE_HEAD", "rebase-merge/git-rebase-todo"],
+    ["logs/HEAD", "../../toolwright.config.ts"],
+    ["AUTO_MERGE", "../deep/toolwright.config.mjs"],
+    // A branch named `x/hooks/pre-commit` has its log there.
+    ["logs/refs/heads/x", "../../.."],
+    ["objects/pack/multi-pack-index", "/nowhere/file"],
+    ["moved", "/nowhere/other"],
+  ];
+  rmSync(join(git, "moved"));
+  for (const [name, target] of links) symlinkSync(target, join(git, name));
+  symlinkSync("../plain", join(git, "FETCH_HEAD"));
+  expect(() => running.finish()).toThrow(/MERGE_MSG" \(to "config"\), through which git would write/);
+  expect(links.filter(([name]) => isLink(join(git, name)))).toEqual([]);
+  expect([isLink(join(git, "mine")), isLink(join(git, "FETCH_HEAD"))]).toEqual([true, true]);
+});
+
+test("forged lists of paths and options that write files are removed", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  const running = guard();
+  const name = "../victim";
+  const index = Buffer.concat([Buffer.from("DIRC\0\0\0\x02\0\0\0\x01", "latin1"), Buffer.alloc(61)]);
+  writeFileSync(
+    join(git, "index"),
+    Buffer.concat([index, Buffer.from([name.length]), Buffer.from(name), Buffer.alloc(40)]),
+  );
+  writeFileSync(join(git, "MERGE_RR"), `${"0".repeat(40)}\t../key\0`);
+  mkdirSync(join(git, "rebase-apply"));
+  writeFileSync(join(git, "rebase-apply/apply-opt"), " '-p2' '--build-fake-ancestor=/etc/x' '--directory=a'");
+  expect(() => running.finish()).toThrow(
+    /".git\/index" that git never lists \("..\/victim"\).*MERGE_RR.*apply-opt/s,
+  );
+  expect([existsSync(join(git, "index")), existsSync(join(git, "MERGE_RR"))]).toEqual([false, false]);
+  expect(readFileSync(join(git, "rebase-apply/apply-opt"), "utf8")).toBe(" '-p2' '--directory=a'");
+});
+
 describe("a repository with a program that appears while a command runs", () => {
   test("is turned off, and its settings can be restored", () => {
     const running = guard();
