@@ -6,6 +6,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -158,6 +159,9 @@ test("an index is looked at if it has changed, also its other part and behind a 
   writeFileSync(join(base, "plain"), index(2, [entry("../y")]));
   symlinkSync("../plain", join(folder, "sharedindex.1"));
   expect(forgedLists(folder, stamps, () => false)).toEqual([{ file: "sharedindex.1", listed: "../y" }]);
+  // It would fill the memory, so it is not read.
+  truncateSync(join(base, "plain"), 3_000_000_000);
+  expect(forgedLists(folder, stamps, () => false)).toEqual([{ file: "sharedindex.1", listed: "too large" }]);
 });
 
 test("a conflict that git would copy from outside is found, also behind a link", () => {

@@ -35,7 +35,8 @@ export function forgedLists(
   const found: ForgedList[] = [];
   const changed = [...indexStamps(gitFolder)].filter(([name, stamp]) => known.get(name) !== stamp);
   for (const [file] of changed) {
-    const listed = badPathIn(readIndex(join(gitFolder, file)), hashBytesOf(gitFolder));
+    const index = readIndex(join(gitFolder, file));
+    const listed = index === "too large" ? index : badPathIn(index, hashBytesOf(gitFolder));
     if (listed !== undefined) found.push({ file, listed });
   }
   const listed = badConflict(gitFolder, isHidden);
@@ -44,8 +45,8 @@ export function forgedLists(
 
 const CONFLICTS = "MERGE_RR";
 const MAX_LIST_BYTES = 4_194_304;
-/** Ten times the index of the largest known repositories. */
-const MAX_INDEX_BYTES = 2_000_000_000;
+/** More than two million files. A larger one would fill the memory of this process. */
+const MAX_INDEX_BYTES = 268_435_456;
 
 /** A split index has its other part in a file next to it. */
 function indexFiles(gitFolder: string): string[] {
@@ -66,10 +67,10 @@ function stampOf(path: string): string {
   }
 }
 
-function readIndex(path: string): Buffer {
+function readIndex(path: string): Buffer | "too large" {
   try {
     const read = usePlainFile(path, constants.O_RDONLY, (descriptor, { size }) =>
-      size > MAX_INDEX_BYTES ? undefined : readFileSync(descriptor),
+      size > MAX_INDEX_BYTES ? "too large" : readFileSync(descriptor),
     );
     return read ?? Buffer.alloc(0);
   } catch {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -140,16 +141,21 @@ test("links in a git folder that lead to protected files are removed, so that gi
   expect([isLink(join(git, "mine")), isLink(join(git, "FETCH_HEAD"))]).toEqual([true, true]);
 });
 
+/** An index with one path. */
+const indexOf = (name: string): Buffer =>
+  Buffer.concat([
+    Buffer.from("DIRC\0\0\0\x02\0\0\0\x01", "latin1"),
+    Buffer.alloc(61),
+    Buffer.from([name.length]),
+    Buffer.from(name),
+    Buffer.alloc(40),
+  ]);
+
 test("forged lists of paths and options that write files are removed", () => {
   const git = makeRepository(".");
   writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
   const running = guard();
-  const name = "../victim";
-  const index = Buffer.concat([Buffer.from("DIRC\0\0\0\x02\0\0\0\x01", "latin1"), Buffer.alloc(61)]);
-  writeFileSync(
-    join(git, "index"),
-    Buffer.concat([index, Buffer.from([name.length]), Buffer.from(name), Buffer.alloc(40)]),
-  );
+  writeFileSync(join(git, "index"), indexOf("../victim"));
   writeFileSync(join(git, "MERGE_RR"), `${"0".repeat(40)}\t../key\0`);
   mkdirSync(join(git, "rebase-apply"));
   writeFileSync(join(git, "rebase-apply/apply-opt"), " '-p2' '--build-fake-ancestor=/etc/x' '--directory=a'");
@@ -158,6 +164,20 @@ test("forged lists of paths and options that write files are removed", () => {
   );
   expect([existsSync(join(git, "index")), existsSync(join(git, "MERGE_RR"))]).toEqual([false, false]);
   expect(readFileSync(join(git, "rebase-apply/apply-opt"), "utf8")).toBe(" '-p2' '--directory=a'");
+});
+
+test("forged lists and links are removed below folders whose names are not UTF-8", () => {
+  const running = guard();
+  const folder = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
+  const below = (path: string): Buffer => Buffer.concat([folder, Buffer.from(path)]);
+  mkdirSync(folder);
+  renameSync(makeRepository("made"), below("/.git"));
+  writeFileSync(below("/.git/config"), "");
+  writeFileSync(below("/.git/index"), indexOf("../victim"));
+  symlinkSync("/nowhere", below("/.git/COMMIT_EDITMSG"));
+  symlinkSync("config", below("/.git/MERGE_MSG"));
+  expect(() => running.finish()).toThrow(/index, COMMIT_EDITMSG, MERGE_MSG, hooks\/pre-commit/);
+  expect(readdirSync(below("/.git")).toSorted()).toEqual(["HEAD", "config", "hooks", "objects", "refs"]);
 });
 
 describe("a repository with a program that appears while a command runs", () => {

@@ -146,7 +146,7 @@ export function guardCommand(
     }
     for (const each of findObscure(root)) {
       if (before.obscure.get(each.key) === each.stamp) continue;
-      const taken = defuseObscure(root, each, mode);
+      const taken = defuseObscure(root, each, mode, isOffNow);
       if (taken.length > 0)
         violations.set(each.key, { kind: "repository", path: join(root, each.shown), taken });
     }
