@@ -187,30 +187,66 @@ describe.each(attackers(0))("as %s", (user) => {
       expect(place.isPwned()).toBe(false);
     });
 
-    test.each([
-      ".git/hooks/pre-commit",
-      ".git/config",
-      ".git/config.worktree",
-      ".git/commondir",
-      ".git/modules/a/b/config",
-      ".git/worktrees/x/commondir",
-      "sub/.git/hooks/x",
-      "sub/.git/config",
-      "sub/.git",
-      ".husky/pre-commit",
-      ".husky/_/deep/x",
-      "settings",
-      "clean.sh",
-      "scripts/hook",
-      "own.ts",
-      "missing.ts",
-    ])("the file tools refuse %s", async (path) => {
+    test("the file tools refuse them", async () => {
+      const paths = [
+        ".git/hooks/pre-commit",
+        ".git/config",
+        ".git/config.worktree",
+        ".git/commondir",
+        ".git/index",
+        ".git/sharedindex.x",
+        ".git/MERGE_RR",
+        ".git/rebase-apply/apply-opt",
+        ".git/modules/a/b/config",
+        ".git/worktrees/x/commondir",
+        "sub/.git/hooks/x",
+        "sub/.git/config",
+        "sub/.git",
+        ".husky/pre-commit",
+        ".husky/_/deep/x",
+        "settings",
+        "clean.sh",
+        "scripts/hook",
+        "own.ts",
+        "missing.ts",
+      ];
       place.person(
         `git init -q .; git config core.hooksPath .husky; git config include.path ../settings; echo x > clean.sh; git config filter.f.clean './clean.sh %f'; mkdir scripts; touch scripts/hook own.ts; ln -s ../../scripts/hook .git/hooks/post-merge; ln -s own.ts toolwright.config.ts; ln -s missing.ts toolwright.config.js`,
       );
-      expect(await place.run({ write: path, content: "evil" })).toMatchObject([
-        { code: "TOOL_PATH_PROTECTED" },
-      ]);
+      const ended = await place.run(...paths.map((write) => ({ write, content: "evil" })));
+      expect(paths.filter((_, at) => ended[at]?.code !== "TOOL_PATH_PROTECTED")).toEqual([]);
+    });
+
+    test("files in which git keeps its own state cannot make it write or read elsewhere", SLOW, async () => {
+      place.person(
+        `git init -q . && echo x > tracked && git add tracked && git commit -qm first && git branch b && echo z > z && git add z && git commit -qm second && git format-patch -q -2 --stdout HEAD > ../mails; git am -q ../mails || true`,
+      );
+      const index = `perl -e 'print "DIRC", pack("NN", 2, 1), "\\0" x 24, pack("N", 0100755), "\\0" x 12, pack("H40", $ARGV[0]), pack("n", length $ARGV[1]), $ARGV[1], "\\0" x (8 - (62 + length $ARGV[1]) % 8), "\\0" x 20' $(printf '${evil()}' | git hash-object -w --stdin)`;
+      const id = "0".repeat(40);
+      const ended = await place.run(
+        {
+          bash: `printf "'--build-fake-ancestor=${place.home}/.ssh/authorized_keys'" > .git/rebase-apply/apply-opt`,
+        },
+        { host: `git am --skip; git am --skip; git am --abort; true` },
+        { bash: `${index} ../home/.ssh/authorized_keys > .git/index` },
+        { host: `git checkout .; git reset -q --hard; true` },
+        { bash: `${index} .git/hooks/pre-commit > .git/index` },
+        { host: `git checkout .; git reset -q --hard; true` },
+        {
+          bash: `mkdir -p .git/rr-cache/${id}; touch .git/rr-cache/${id}/preimage; printf '${id}\\t../home/.ssh/id_rsa\\0' > .git/MERGE_RR`,
+        },
+        { host: `git commit -q --allow-empty -m x` },
+        { bash: `cat .git/rr-cache/${id}/*` },
+        {
+          bash: `git checkout -q b && echo y > y && git add y && git -c user.name=a -c user.email=a commit -qm "$(printf '[core]\\nfsmonitor = touch ${place.base}/PWNED;')" && git checkout -q -; ln -s config .git/MERGE_MSG`,
+        },
+        { host: `git cherry-pick b; git status; git commit -q --allow-empty -m x; true` },
+      );
+      const planted = ended.filter((_, step) => [0, 2, 4, 6, 9].includes(step));
+      expect(planted.map(({ code }) => code)).toEqual(Array(5).fill("TOOL_PATH_PROTECTED"));
+      expect(ended[8]?.text).not.toContain("PRIVATE-KEY");
+      expect(place.keys()).toBe("ssh-ed25519 mine\n");
+      expect(place.isPwned()).toBe(false);
     });
 
     test("a repository of plain files cannot be finished by write", async () => {

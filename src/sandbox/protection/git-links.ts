@@ -1,36 +1,51 @@
 /**
- * Finds links inside a git folder that lead out of the root. Git appends to its logs and writes its messages, its index
- * and its objects through links, so such a link makes the user's git write outside, and text of the agent's choice: the
- * name of a branch. Git itself creates no such link. It must never follow one.
+ * Finds links inside a git folder that lead out of the root, or to what no command may change. Git appends to its logs
+ * and writes its messages, its index and its objects through links, so such a link makes the user's git write there, and
+ * text of the agent's choice: the message of a commit, the name of a branch. Git itself creates no such link. It must
+ * never follow one.
  */
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isInside } from "../is-inside.ts";
 import { readLinkOf } from "./protection-plan.ts";
 import { realPathOf } from "./rules/rule.ts";
 
-/** Absolute paths. `gitFolder` is a real path. */
-export function linksOutOf(root: string, gitFolder: string): string[] {
-  const found: string[] = [];
+export interface StrayLink {
+  readonly path: string;
+  /** The real path of its target, which may not exist. */
+  readonly target: string;
+}
+
+/**
+ * @param gitFolder a real path
+ * @param isOff whether git must not write to a path, which is absolute and real
+ */
+export function strayLinks(gitFolder: string, isOff: (path: string) => boolean): StrayLink[] {
+  const found: StrayLink[] = [];
   const pending = [gitFolder];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const { links, folders } = readListing(folder);
-    for (const name of links) if (leadsOut(root, `${folder}/${name}`)) found.push(`${folder}/${name}`);
+    for (const name of links) {
+      const target = targetOf(`${folder}/${name}`);
+      if (target !== undefined && isOff(target)) found.push({ path: `${folder}/${name}`, target });
+    }
     const isObjects = folder === `${gitFolder}/objects`;
     const isTop = folder === gitFolder;
     for (const name of folders)
-      if (isObjects ? name === "info" : !isTop || !ELSEWHERE.has(name)) pending.push(`${folder}/${name}`);
+      if (isObjects ? WRITTEN_OBJECTS.has(name) : !isTop || !ELSEWHERE.has(name))
+        pending.push(`${folder}/${name}`);
   }
   return found;
 }
 
 /** Not searched: hooks are protected as a whole, and in the others git itself writes nothing. They may be large. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
+/** Objects themselves get their name by a rename, which replaces a link. Lists of them are written through it. */
+const WRITTEN_OBJECTS: ReadonlySet<string> = new Set(["info", "pack"]);
 
 /** Also through other links on the way, which a later command may have made. */
-function leadsOut(root: string, link: string): boolean {
+function targetOf(link: string): string | undefined {
   const target = readLinkOf(link);
-  return target !== undefined && !isInside(realPathOf(resolve(dirname(link), target)), root);
+  return target === undefined ? undefined : realPathOf(resolve(dirname(link), target));
 }
 
 interface Listing {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -109,6 +110,74 @@ test("links in a git folder that lead out of the root are removed, so that git w
   expect(() => running.finish()).toThrow(/FETCH_HEAD/);
   expect(isLink(join(git, "FETCH_HEAD"))).toBe(false);
   rmSync(out, { recursive: true });
+});
+
+test("links in a git folder that lead to protected files are removed, so that git writes nothing there", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  writeFileSync(join(root, "toolwright.config.ts"), "");
+  mkdirSync(join(git, "logs/refs/heads"), { recursive: true });
+  mkdirSync(join(git, "objects/pack"));
+  symlinkSync("config", join(git, "mine"));
+  symlinkSync("/nowhere/mine", join(git, "moved"));
+  const running = guard();
+  const links: readonly (readonly [string, string])[] = [
+    ["MERGE_MSG", "config"],
+    ["SQUASH_MSG", "hooks/pre-commit"],
+    ["COMMIT_EDITMSG", "hooks/not-there"],
+    ["MERGE_HEAD", "rebase-merge/git-rebase-todo"],
+    ["logs/HEAD", "../../toolwright.config.ts"],
+    ["AUTO_MERGE", "../deep/toolwright.config.mjs"],
+    // A branch named `x/hooks/pre-commit` has its log there.
+    ["logs/refs/heads/x", "../../.."],
+    ["objects/pack/multi-pack-index", "/nowhere/file"],
+    ["moved", "/nowhere/other"],
+  ];
+  rmSync(join(git, "moved"));
+  for (const [name, target] of links) symlinkSync(target, join(git, name));
+  symlinkSync("../plain", join(git, "FETCH_HEAD"));
+  expect(() => running.finish()).toThrow(/MERGE_MSG" \(to "config"\), through which git would write/);
+  expect(links.filter(([name]) => isLink(join(git, name)))).toEqual([]);
+  expect([isLink(join(git, "mine")), isLink(join(git, "FETCH_HEAD"))]).toEqual([true, true]);
+});
+
+/** An index with one path. */
+const indexOf = (name: string): Buffer =>
+  Buffer.concat([
+    Buffer.from("DIRC\0\0\0\x02\0\0\0\x01", "latin1"),
+    Buffer.alloc(61),
+    Buffer.from([name.length]),
+    Buffer.from(name),
+    Buffer.alloc(40),
+  ]);
+
+test("forged lists of paths and options that write files are removed", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  const running = guard();
+  writeFileSync(join(git, "index"), indexOf("../victim"));
+  writeFileSync(join(git, "MERGE_RR"), `${"0".repeat(40)}\t../key\0`);
+  mkdirSync(join(git, "rebase-apply"));
+  writeFileSync(join(git, "rebase-apply/apply-opt"), " '-p2' '--build-fake-ancestor=/etc/x' '--directory=a'");
+  expect(() => running.finish()).toThrow(
+    /".git\/index" that git never lists \("..\/victim"\).*MERGE_RR.*apply-opt/s,
+  );
+  expect([existsSync(join(git, "index")), existsSync(join(git, "MERGE_RR"))]).toEqual([false, false]);
+  expect(readFileSync(join(git, "rebase-apply/apply-opt"), "utf8")).toBe(" '-p2' '--directory=a'");
+});
+
+test("forged lists and links are removed below folders whose names are not UTF-8", () => {
+  const running = guard();
+  const folder = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
+  const below = (path: string): Buffer => Buffer.concat([folder, Buffer.from(path)]);
+  mkdirSync(folder);
+  renameSync(makeRepository("made"), below("/.git"));
+  writeFileSync(below("/.git/config"), "");
+  writeFileSync(below("/.git/index"), indexOf("../victim"));
+  symlinkSync("/nowhere", below("/.git/COMMIT_EDITMSG"));
+  symlinkSync("config", below("/.git/MERGE_MSG"));
+  expect(() => running.finish()).toThrow(/index, COMMIT_EDITMSG, MERGE_MSG, hooks\/pre-commit/);
+  expect(readdirSync(below("/.git")).toSorted()).toEqual(["HEAD", "config", "hooks", "objects", "refs"]);
 });
 
 describe("a repository with a program that appears while a command runs", () => {

@@ -8,7 +8,8 @@ import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
 import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
-import { linksOutOf } from "./git-links.ts";
+import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { strayLinks, type StrayLink } from "./git-links.ts";
 import { defuseObscure, findObscure } from "./obscure-repositories.ts";
 import {
   identityAt,
@@ -21,6 +22,7 @@ import {
 import { isInside } from "../is-inside.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
+import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
 import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
 import { distrustFile } from "./untrusted-files.ts";
 
@@ -36,6 +38,28 @@ export function guardCommand(
   tier: IsolationTier,
 ): CommandGuard {
   const root = plan.root.path;
+  /** Whether the user's git must not write to this path because of something that a command left. */
+  const isOff = ({ gitFolders }: RootFinds): ((path: string) => boolean) => {
+    const guarded = [
+      ...plan.protections.flatMap(({ kind, path }) => (kind === "pin" ? [] : [path])),
+      ...gitFolders.flatMap((folder) => GIT_OBEYED.map((name) => join(folder, name))),
+    ];
+    return (path) => {
+      const names = relative(root, path).split("/");
+      return (
+        !isInside(path, root) ||
+        isGitPath(names) ||
+        names.map(foldName).some(isOwnName) ||
+        // In a folder above, git could write to it by the name of a branch.
+        guarded.some((each) => isInside(path, each) || isInside(each, path))
+      );
+    };
+  };
+  const isOffBefore = isOff(plan.finds);
+  /** Whether a command must not see what is at this path. */
+  const isHidden = (path: string): boolean =>
+    !isInside(path, root) ||
+    plan.protections.some(({ kind, path: hidden }) => kind.startsWith("hide") && isInside(path, hidden));
   const before = {
     folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
@@ -43,7 +67,8 @@ export function guardCommand(
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set(plan.finds.closed),
     lost: new Set(plan.finds.lost),
-    links: new Set(plan.finds.gitFolders.flatMap((folder) => linksOutOf(root, folder))),
+    links: new Set(plan.finds.gitFolders.flatMap((folder) => strayLinks(folder, isOffBefore)).map(idOfLink)),
+    indexes: new Map(plan.finds.gitFolders.map((folder) => [folder, indexStamps(folder)])),
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
@@ -84,6 +109,7 @@ export function guardCommand(
   const lookForNew = (mode: "look" | "change"): void => {
     // A large root takes long to scan, so once is enough if nothing was closed.
     const finds = mode === "change" ? scanOpened() : scanRoot(root);
+    const isOffNow = isOff(finds);
     for (const path of finds.closed)
       if (!before.closed.has(path)) violations.set(path, { kind: "closed", path });
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
@@ -98,10 +124,14 @@ export function guardCommand(
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
         if (mode === "change") removePointer(root, join(path, "commondir"));
       }
-      for (const link of linksOutOf(root, path)) {
-        if (before.links.has(link)) continue;
-        violations.set(link, { kind: "link", path: link, taken: [readLinkOf(link) ?? ""] });
-        if (mode === "change") removePointer(root, link, "only a link");
+      for (const link of strayLinks(path, isOffNow)) {
+        if (before.links.has(idOfLink(link))) continue;
+        violations.set(link.path, { kind: "link", path: link.path, taken: [readLinkOf(link.path) ?? ""] });
+        if (mode === "change") removePointer(root, link.path, "only a link");
+      }
+      for (const { file, listed } of forgedLists(path, before.indexes.get(path) ?? NO_STAMPS, isHidden)) {
+        violations.set(join(path, file), { kind: "forged", path: join(path, file), taken: [listed] });
+        if (mode === "change") removePointer(root, join(path, file));
       }
       // Not while the command runs: its own rebase may use such lines.
       if (mode === "change") {
@@ -116,7 +146,7 @@ export function guardCommand(
     }
     for (const each of findObscure(root)) {
       if (before.obscure.get(each.key) === each.stamp) continue;
-      const taken = defuseObscure(root, each, mode);
+      const taken = defuseObscure(root, each, mode, isOffNow);
       if (taken.length > 0)
         violations.set(each.key, { kind: "repository", path: join(root, each.shown), taken });
     }
@@ -167,10 +197,22 @@ function fileBehind(path: string): string | undefined {
   }
 }
 
+/** A link that was there may have got another target. */
+const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
+const NO_STAMPS: ReadonlyMap<string, string> = new Map();
+
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 
 interface Violation {
-  readonly kind: "replaced" | "appeared" | "repository" | "redirected" | "closed" | "operation" | "link";
+  readonly kind:
+    | "replaced"
+    | "appeared"
+    | "repository"
+    | "redirected"
+    | "closed"
+    | "operation"
+    | "link"
+    | "forged";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -291,11 +333,13 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
     case "redirected":
       return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
     case "link":
-      return `The command made the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root. It was removed.`;
+      return `The command made the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
+    case "forged":
+      return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
     case "closed":
       return `The command took away the right to list the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
     case "operation":
-      return `The command left a program in ${shown} (${taken.join(", ")}), which git would run when the operation is continued. It was turned off.`;
+      return `The command left a program or an option in ${shown} (${taken.join(", ")}), which git would obey when the operation is continued. It was turned off.`;
     case "repository":
       return `The repository ${shown} appeared or changed while a command ran, with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
   }

@@ -3,8 +3,10 @@
  * can be mounted. Changes that a command made there are defused after the command instead. It must never follow a
  * link.
  */
-import { closeSync, constants, lstatSync, openSync, readdirSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import { defuseFolder } from "./defuse-repositories.ts";
+import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { strayLinks, type StrayLink } from "./git-links.ts";
 import { O_PATH } from "./protection-plan.ts";
 import { obscureFolders } from "./scan-root.ts";
 
@@ -39,7 +41,7 @@ function findBelow(root: string, names: readonly Buffer[], depth: number): Obscu
   const found = within(root, names, (base) => {
     const inner = listNames(base);
     const has = (part: string): boolean => inner.some((name) => name.toString("latin1") === part);
-    const own = has("config") || has("hooks") ? [describe(names, base)] : [];
+    const own = ["config", "hooks", "index", "HEAD"].some(has) ? [describe(names, base)] : [];
     const below = depth < MAX_DEPTH ? inner.filter((name) => isFolder(base, name)) : [];
     return [...own, ...below.flatMap((name) => findBelow(root, [...names, name], depth + 1))];
   });
@@ -48,15 +50,49 @@ function findBelow(root: string, names: readonly Buffer[], depth: number): Obscu
 
 function describe(names: readonly Buffer[], base: string): ObscureRepository {
   const hooks = listNames(`${base}/hooks`).map((name) => `hooks/${name.toString("latin1")}`);
-  const stamps = ["config", "config.worktree", "hooks", ...hooks].map((name) => stampOf(`${base}/${name}`));
+  const files = ["config", "config.worktree", "MERGE_RR", "hooks", ...hooks];
+  const links = linksIn(base, () => true).map(({ path, target }) => path + target);
+  const stamps = [
+    ...files.map((name) => stampOf(`${base}/${name}`)),
+    ...indexStamps(base).values(),
+    ...links,
+  ];
   const path = Buffer.concat(
     names.flatMap((name, index) => (index === 0 ? [name] : [Buffer.from("/"), name])),
   );
   return { names, key: path.toString("hex"), shown: path.toString(), stamp: stamps.join(" ") };
 }
 
-export function defuseObscure(root: string, { names }: ObscureRepository, mode: "look" | "change"): string[] {
-  return within(root, names, (base) => defuseFolder(base, mode)) ?? [];
+/** `isOff` says whether git must not write to a path because of something that a command left. */
+export function defuseObscure(
+  root: string,
+  { names }: ObscureRepository,
+  mode: "look" | "change",
+  isOff: (path: string) => boolean,
+): string[] {
+  const taken = within(root, names, (base) => {
+    const forged = [
+      ...forgedLists(base, new Map(), isOff).map(({ file }) => file),
+      ...linksIn(base, isOff).map(({ path }) => path),
+    ];
+    if (mode === "change") for (const file of forged) unlinkQuietly(`${base}/${file}`);
+    return [...forged, ...defuseFolder(base, mode)];
+  });
+  return taken ?? [];
+}
+
+/** With paths relative to the folder. */
+function linksIn(base: string, isOff: (path: string) => boolean): StrayLink[] {
+  // The name of a descriptor alone is a link itself.
+  return strayLinks(`${base}/.`, isOff).map((link) => ({ ...link, path: link.path.slice(base.length + 3) }));
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Already gone.
+  }
 }
 
 /** Opens folder by folder, each by descriptor and without following links. */

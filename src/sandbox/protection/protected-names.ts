@@ -7,13 +7,21 @@
 export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir"] as const;
 
 /**
- * Adds what an unfinished rebase or cherry-pick runs when it is continued: its list and its merge strategy. Commands
- * may write these files, file tools may not.
+ * Adds what an unfinished rebase, cherry-pick or `git am` obeys when it is continued, and lists of paths that git writes
+ * or reads. Commands may write these files, file tools may not.
  */
-const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([...GIT_OBEYED, "git-rebase-todo", "strategy", "opts"]);
+const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([
+  ...GIT_OBEYED,
+  "git-rebase-todo",
+  "strategy",
+  "opts",
+  "apply-opt",
+  "index",
+  "merge_rr",
+]);
 
 /** In a git folder: the folders of unfinished operations. */
-export const GIT_OPERATIONS: ReadonlySet<string> = new Set(["rebase-merge", "sequencer"]);
+export const GIT_OPERATIONS: ReadonlySet<string> = new Set(["rebase-merge", "rebase-apply", "sequencer"]);
 
 /** Toolwright's own folder, which contains stores and instructions. */
 export const OWN_FOLDER = ".toolwright";
@@ -28,7 +36,7 @@ export function isOwnName(name: string): boolean {
 
 /** `name` is folded and has to be inside a git folder. */
 export function isGitObeyedName(name: string): boolean {
-  return GIT_OBEYED_NAMES.has(name);
+  return GIT_OBEYED_NAMES.has(name) || name.startsWith("sharedindex.");
 }
 
 /** Default names of a runtime's store. `name` is folded. */

@@ -1,6 +1,6 @@
 /**
  * Handles the programs that git would run when the user continues an unfinished rebase, cherry-pick or revert: `exec`
- * lines of its list, and a merge strategy, which names a program. Commands of an agent may continue such an operation,
+ * lines of its list, and a merge strategy, which names a program. The same for options of `git am`, which name files. Commands of an agent may continue such an operation,
  * and so write these files. Programs that they added must not be left for the user.
  */
 import { closeSync, constants, lstatSync, readFileSync, unlinkSync } from "node:fs";
@@ -50,7 +50,24 @@ const FILES: readonly OperationFile[] = [
         .map(({ value = "" }) => value),
     without: (text) => formatGitConfig(parseGitConfig(text).filter((entry) => !namesProgram(entry))),
   },
+  {
+    folder: "rebase-apply",
+    name: "apply-opt",
+    programs: (text) => (/^(?:\s*'[^']*')*\s*$/.test(text) ? quotedWords(text).filter(isForeign) : [text]),
+    without: (text, programs) =>
+      quotedWords(text)
+        .filter((word) => !programs.includes(word) && !isForeign(word))
+        .map((word) => ` '${word}'`)
+        .join(""),
+  },
 ];
+
+const quotedWords = (text: string): string[] => [...text.matchAll(/'([^']*)'/g)].map(([, word = ""]) => word);
+/** Whether `git am` does not take this option itself. Others of `git apply` write any file of the machine. */
+const isForeign = (word: string): boolean =>
+  !/^(?:-[Cp]\d+|--(?:whitespace|directory|exclude|include)=.*|--reject|--ignore-(?:space-change|whitespace))$/s.test(
+    word,
+  );
 
 /** Git runs `git-merge-<strategy>`, which may be a path. */
 const isOwnStrategy = (name: string): boolean =>

@@ -54,6 +54,18 @@ test("a version manager comes back with its programs and what they load", () => 
   ]);
 });
 
+test("next to the programs of the home itself, nothing else is shown but packages of npm", () => {
+  program("bin/tool");
+  for (const name of ["lib/mine", "share/taxes/2025.txt", "include/x", "etc/x", "Cellar/x"]) keep(name);
+  expect(found("tool", "bin")).toEqual(["bin"]);
+  keep("lib/node_modules/npm/index.js");
+  symlinkSync(home, `${home}-link`);
+  expect(found("tool", "bin")).toEqual(["bin", "lib/node_modules"]);
+  const linked = { path: `${home}-link/bin`, command: "tool", home: `${home}-link`, root, visible: ["/usr"] };
+  expect(findToolchains(linked).shown.filter((path) => /share|include|lib$/.test(path))).toEqual([]);
+  rmSync(`${home}-link`);
+});
+
 test.each([
   [".fly/config.yml", ".fly/bin/flyctl"],
   [".pulumi/credentials.json", ".pulumi/bin/pulumi"],

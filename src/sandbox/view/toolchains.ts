@@ -95,7 +95,7 @@ function findShown(request: ToolchainRequest): string[] {
   const found = new Set<string>();
   for (const folder of programFolders(request)) {
     if (isShown(folder, request) || !mayShow(folder, request)) continue;
-    for (const part of partsOf(folder)) if (mayShow(part, request)) found.add(part);
+    for (const part of partsOf(folder, request.home)) if (mayShow(part, request)) found.add(part);
   }
   const sorted = [...found].toSorted();
   return sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
@@ -192,7 +192,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-function partsOf(folder: string): readonly string[] {
+function partsOf(folder: string, home: string): readonly string[] {
   const parent = dirname(folder);
   const name = basename(folder);
   // Links in node_modules/.bin lead to the packages next to it.
@@ -200,6 +200,9 @@ function partsOf(folder: string): readonly string[] {
   // A link may have the name of a program folder and lead to any other.
   if (![folder, realPathOf(folder) ?? folder].every((path) => PROGRAM_FOLDERS.has(basename(path))))
     return programsIn(folder);
+  // Next to `~/bin` is what the user keeps in the home, whatever its name. Npm may install there too.
+  if (parent === home || parent === realPathOf(home))
+    return [folder, ...[join(parent, "lib/node_modules")].filter(isThere)];
   if (SHARED_PARENTS.has(basename(parent))) return [folder, ...rustToolchains(parent)];
   const kinds = TOOLCHAIN_KINDS.filter(({ mark }) => isThere(join(parent, mark)));
   const names = [...BESIDE_ITS_PROGRAMS, ...kinds.flatMap(({ parts }) => parts)];
