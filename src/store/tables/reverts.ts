@@ -143,6 +143,16 @@ export function* readRevertedAt(runId: string): Transaction<number | null> {
   return row === undefined ? null : readIntegerOrNull(row, "reverted_at_ms");
 }
 
+/** Whether effects are being taken back, or a process died while it did that. */
+export function* isBeingReverted(runId: string): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS one FROM toolwright_runs r WHERE r.id = ?1 AND (r.saga_json IS NOT NULL OR EXISTS
+       (SELECT 1 FROM toolwright_scopes s WHERE s.run_id = r.id AND s.path = '${REVERT_PATH}' AND s.owner_id IS NOT NULL))`,
+    runId,
+  );
+  return row !== undefined;
+}
+
 /** The reverts of a run that have succeeded, by their keys. */
 export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
   const rows = yield* all(
