@@ -128,6 +128,23 @@ describe("runtime.revert", () => {
     expect(report.left).toMatchObject([{ tool: "mail", reason: expect.stringContaining("no revert") }]);
   });
 
+  it("leaves an idempotent effect too, in a process that defines its tool and has not called it", async () => {
+    const world = await createWorld();
+    const put = defineTool({
+      name: "put-idempotent",
+      schema: z.object({}),
+      sideEffect: true,
+      idempotent: true,
+      execute: () => "stored",
+    });
+    await (await world.runtime()).call(put, {}, { runId: "r1" });
+    const report = await (await world.runtime()).revert({ runId: "r1" });
+    expect(report).toMatchObject({
+      reverted: [],
+      left: [{ tool: "put-idempotent", reason: expect.stringContaining("no revert function") }],
+    });
+  });
+
   it("reverts an error after execute began as unknown, and nothing that had no effect or was denied", async () => {
     const world = await createWorld();
     const { charge, ledger } = createPayments({
