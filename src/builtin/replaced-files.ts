@@ -36,17 +36,20 @@ export function keepReplaced(): BeforeReplace | undefined {
       afterHash,
     };
     const body = sealBytes(store.secret, Buffer.from(JSON.stringify(kept)));
-    await store.transaction(() => saveReplaced(key, attempt, body), "normal");
+    // It must survive what the file survives: a revert takes its absence for a file that was never replaced.
+    await store.transaction(() => saveReplaced(key, attempt, body), "full");
   };
 }
 
 /** @throws TOOL_EXECUTION_FAILED if the file has changed since, or what it was is not kept */
 export async function restoreReplaced(
   path: string,
-  { originalIdempotencyKey: key, attempt }: ToolContext & RevertFields,
+  { originalIdempotencyKey: key, attempt, effectStatus }: ToolContext & RevertFields,
 ): Promise<void> {
   const store = currentAmbient()?.scope.host.store;
   const replaced = store === undefined ? undefined : await read(store, key, attempt);
+  // The call ended before it replaced the file.
+  if (replaced === undefined && effectStatus === "unknown") return;
   if (replaced === undefined) throw notKept("The store does not hold what the call replaced");
   const { before, afterHash } = replaced;
   if (before === undefined) throw notKept("The file that the call replaced was too large to keep");

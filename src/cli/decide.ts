@@ -9,7 +9,13 @@ import { approvalRow } from "./approval-row.ts";
 import { CliError, toErrorReport } from "./cli-error.ts";
 import { nextCommand } from "./command-name.ts";
 import { EXIT } from "./command.ts";
-import { decideRequest, findRequest, problemWithAnswer, workflowRunOf } from "../operate/decide-request.ts";
+import {
+  decideRequest,
+  findRequest,
+  isOfRevert,
+  problemWithAnswer,
+  workflowRunOf,
+} from "../operate/decide-request.ts";
 import type { DecisionOptions } from "./decision-options.ts";
 import { answerSteps } from "../operate/next-step.ts";
 import { assertStoreExists } from "./open.ts";
@@ -104,6 +110,13 @@ async function assertResumable(
   options: DecisionOptions,
 ): Promise<void> {
   const { id, runId } = request;
+  if (await isOfRevert(runtime, request)) {
+    throw new CliError(
+      "CLI_USAGE",
+      `The request ${id} is about a revert of run ${toTerminalName(runId)}, which cannot be resumed. Nothing was decided.`,
+      `Decide without --resume, then continue: ${nextCommand(options.store, "revert", runId)}`,
+    );
+  }
   if ((await workflowRunOf(runtime, request)) === undefined) {
     throw new CliError(
       "CLI_USAGE",
@@ -131,6 +144,7 @@ function decisionLine(screen: Screen, { id, status, resolution }: Approval): str
 
 async function howToContinue(runtime: Runtime, settled: Approval, store: string): Promise<string[]> {
   const { runId, status } = settled;
+  if (await isOfRevert(runtime, settled)) return [`Continue with:  ${nextCommand(store, "revert", runId)}`];
   const run = await workflowRunOf(runtime, settled);
   if (run?.hasFile === false)
     return ["Continue with the program that started it: run it again. Or resume it here with --file <file>."];

@@ -1,21 +1,28 @@
 /**
- * The tools of this process that have a `revert`, by name. A revert of a run that another process made finds the tools of its
+ * The tools of this process that have a `revert`, by name, and the names of other side effects. A revert of a run that another process made finds the tools of its
  * workflow here, once the file of the workflow is loaded.
  */
 import { sharedByCopies } from "./package-copy.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
-const defined = sharedByCopies("revertible tools.1", () => new Map<string, ToolSpec | "ambiguous">());
+/** `"ambiguous"`: two different tools have the name. `"none"`: the tool has no `revert`. */
+type Defined = ToolSpec | "ambiguous" | "none";
+
+const defined = sharedByCopies("revertible tools.2", () => new Map<string, Defined>());
 
 /** A file that is evaluated twice defines the same tool twice. Two tools with one name have different functions. */
-export function noteRevertible(spec: ToolSpec): void {
+export function noteSideEffect(spec: ToolSpec): void {
   const known = defined.get(spec.name);
-  const isOther = known !== undefined && (known === "ambiguous" || textOf(known) !== textOf(spec));
+  if (spec.revert === undefined) {
+    if (known === undefined) defined.set(spec.name, "none");
+    return;
+  }
+  const isOther =
+    known !== undefined && known !== "none" && (known === "ambiguous" || textOf(known) !== textOf(spec));
   defined.set(spec.name, isOther ? "ambiguous" : spec);
 }
 
-/** `"ambiguous"` if two different tools of this process have the name. */
-export function findRevertible(name: string): ToolSpec | "ambiguous" | undefined {
+export function findSideEffect(name: string): Defined | undefined {
   return defined.get(name);
 }
 

@@ -4,7 +4,7 @@ import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-options.ts";
-import { noteRevertible } from "./revertible-tools.ts";
+import { noteSideEffect } from "./revertible-tools.ts";
 import type {
   CacheOptions,
   CliOptions,
@@ -145,7 +145,8 @@ export function createToolSpec(
   const { name, schema } = parts;
   const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
   const spec = { ...resolve(parts, policies), schema, inputJsonSchema };
-  if (spec.revert !== undefined) noteRevertible(spec);
+  // The tool of a revert belongs to that revert only.
+  if (spec.sideEffect && !spec.isExempt) noteSideEffect(spec);
   return spec;
 }
 

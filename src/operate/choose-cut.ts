@@ -110,7 +110,8 @@ export function outputsFor(
         nodeId === place.nodeId && status === "finished" && (place.path === undefined || path === place.path),
     );
     const [task] = found;
-    if (task === undefined) throw forkError(`outputs names "${name}", which was skipped and has no output`);
+    if (task === undefined)
+      throw forkError(`outputs names "${name}", which failed or was skipped and has no output`);
     if (found.length > 1)
       throw forkError(
         `outputs names "${name}", which has ${found.length} passes: name one of them, such as "${name}[${found.at(-1)?.path ?? "0"}]"`,

@@ -58,6 +58,12 @@ export async function decideRequest(
   return { settled, pending: pending.length };
 }
 
+/** Whether a request is about a revert of a run that has ended: the next revert reads the decision, not a resume. */
+export async function isOfRevert(runtime: Runtime, { runId }: Approval): Promise<boolean> {
+  const { status, revertedAtMs } = await runtime.describeRun(runId);
+  return revertedAtMs !== null && ["finished", "failed", "cancelled"].includes(status);
+}
+
 /**
  * The workflow run of a request. `undefined` for any other run, which continues when its program or command runs again.
  * `hasFile`: without a stored file, `resume` needs `--file`.

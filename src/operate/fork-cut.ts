@@ -135,6 +135,9 @@ function isSamePath(taskPath: string, scopePath: string): boolean {
   return taskPath === scopePath || (taskPath === "" && scopePath === "0");
 }
 
+/** A task with `continueOnFail` fails for good. Another one that failed is retried, as after a resume. */
+const ENDED: ReadonlySet<string> = new Set(["finished", "skipped", "failed"]);
+
 /**
  * A task stays if it ended before the first task of the cut did, or began before that one had ended: then it cannot depend
  * on it.
@@ -147,7 +150,7 @@ function tasksBefore(
     nodeId === cut.nodeId && (cut.path === undefined || isSamePath(path, cut.path));
   const first = tasks.findIndex(isCut);
   const isKept = (task: TaskToCopy, index: number): boolean => {
-    if (task.status !== "finished" && task.status !== "skipped") return false;
+    if (!ENDED.has(task.status)) return false;
     const at = tasks[first];
     if (at === undefined) return true;
     // Later passes of the same loop come after it.

@@ -10,14 +10,14 @@ import type { Store, Transaction } from "../store/store.ts";
 import * as copy from "../store/tables/copy-run.ts";
 import { FORK_EFFECTS, insertFork, readFork } from "../store/tables/forks.ts";
 import { copyRecording, isRecorded, outputPart, resultPart, turnPart } from "../store/tables/recordings.ts";
-import { listRevertedCalls } from "../store/tables/reverts.ts";
+import { isBeingReverted, listRevertedCalls } from "../store/tables/reverts.ts";
 import { readOutline } from "../store/tables/runs.ts";
 import { readLoopEnds, readTaskHeads } from "../store/tables/tasks.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import type { CallToCopy } from "../store/tables/copy-run.ts";
-import { chooseCut, outputsFor } from "./choose-cut.ts";
+import { chooseCut, forkError, outputsFor } from "./choose-cut.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
 import {
   type Cut,
@@ -74,6 +74,12 @@ function* fork(
   const { effects = "ask", dryRun = false } = options;
   // Until the fork is stored, retention does not delete its parent.
   if (!dryRun) yield* assertNotDeleted(parentId);
+  // What is true outside now will not be when the fork runs.
+  if (yield* isBeingReverted(parentId))
+    throw forkError(
+      `The effects of run "${parentId}" are being taken back, and that has not ended`,
+      "Wait until it has ended, then fork. If its process has died, resume the run or revert it again.",
+    );
   const parent = yield* readParent(parentId);
   const isWorkflow = parent.workflow !== undefined;
   const cut = chooseCut(known, parent, options);

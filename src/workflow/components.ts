@@ -166,7 +166,7 @@ export interface LoopProps extends WithChildren {
 }
 
 export interface SagaProps extends WithChildren {
-  /** For readers of the tree. */
+  /** Tells sagas apart if all of their tasks are replaced during a run. */
   readonly id?: string | undefined;
 }
 

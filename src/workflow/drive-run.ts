@@ -70,6 +70,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
     limits,
     missingTasks: _missingTasks,
     isInputParsed: _isInputParsed,
+    sagas: _sagas,
     ...settings
   } = claimed.start;
   const { states, closedLoops, lastPosition } = await orGiveBack(claimed, loadStates(host, runId));
@@ -89,7 +90,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
     runtime,
     host,
     states,
-    outline: new StoredOutline(),
+    outline: new StoredOutline(claimed.start),
     settings,
     limits,
     signal,
@@ -104,7 +105,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
     // A task is stored when it ends, so other processes would not see the tree before that.
     await host.store.transaction(() => run.outline.write(runId, epoch, true), "normal");
     run.outline.committed();
-    if (options.acceptChanges === true) await warnAboutMissingTasks(run, claimed.start, plan);
+    if (options.acceptChanges === true) await warnAboutMissingTasks(run, plan);
   };
   const outcome = outcomeOf(run, claimed.sagaJson, {
     workflow,

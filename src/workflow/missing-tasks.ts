@@ -6,21 +6,19 @@ import { type CallOfTask, listUnrepeatableCalls } from "../store/tables/earlier-
 import { saveRunOptions } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import type { Plan } from "./plan.ts";
-import type { StartOptions } from "./run-options.ts";
 import type { RunState } from "./run-state.ts";
 
 /** For a run that is resumed with changes, before any task starts. */
-export async function warnAboutMissingTasks(run: RunState, start: StartOptions, plan: Plan): Promise<void> {
-  const { host, runId, epoch } = run;
+export async function warnAboutMissingTasks(run: RunState, plan: Plan): Promise<void> {
+  const { host, runId, epoch, outline } = run;
   const calls = await host.store.read(() => listUnrepeatableCalls(runId));
   const missing = calls.filter(({ nodeId }) => !plan.tasks.has(nodeId));
-  if (missing.length === 0 && start.missingTasks === undefined) return;
+  if (missing.length === 0 && outline.options.missingTasks === undefined) return;
   const missingTasks = [...new Set(missing.map(({ nodeId }) => nodeId))];
   // Stored for `toolwright why`.
-  await host.store.transaction(
-    () => saveRunOptions(runId, epoch, encode({ ...start, missingTasks })),
-    "normal",
-  );
+  const options = { ...outline.options, sagas: outline.sagas.toStored(), missingTasks };
+  await host.store.transaction(() => saveRunOptions(runId, epoch, encode(options)), "normal");
+  outline.options = options;
   if (missing.length === 0) return;
   run.emit({ type: "tasks-missing", calls: missing });
   host.warnOnce(`missing tasks of ${runId}`, `run "${runId}": ${describeMissing(missing)}`);

@@ -15,8 +15,13 @@ import { isElement } from "./element.ts";
 import { workflowError } from "./workflow-error.ts";
 
 export type PlanNode =
-  /** A saga runs its children one after the other, as a sequence does. */
-  | { readonly kind: "sequence" | "saga"; readonly children: readonly PlanNode[] }
+  | { readonly kind: "sequence"; readonly children: readonly PlanNode[] }
+  /** Runs its children one after the other, as a sequence does. */
+  | {
+      readonly kind: "saga";
+      readonly id: string | undefined;
+      readonly children: readonly PlanNode[];
+    }
   | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
   | {
       readonly kind: "loop";
@@ -142,8 +147,9 @@ function nodesOf(children: unknown, found: Found): PlanNode[] {
     case "signal":
       return [taskOf(signalTask(props as unknown as SignalProps), found)];
     case "sequence":
-    case "saga":
       return [{ kind, children: list() }];
+    case "saga":
+      return [{ kind, id: props["id"] as string | undefined, children: list() }];
     case "parallel":
       return [
         {

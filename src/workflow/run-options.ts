@@ -19,6 +19,7 @@ import type { Limits } from "../invoke/host.ts";
 import { LIMITS, refusal } from "../runtime/options.ts";
 import { decode } from "../util/encode.ts";
 import type { RunWorkflowOptions } from "./run-workflow.ts";
+import type { StoredSagas } from "./saga-tasks.ts";
 
 export const RUN_WORKFLOW_OPTIONS: OptionTable = optionTable<RunWorkflowOptions>(
   "runWorkflow",
@@ -53,6 +54,8 @@ export type StartOptions = Partial<ToolSettings> & {
   readonly limits?: Limits;
   /** Tasks with logged calls that were missing from the workflow when it was resumed with changes. */
   readonly missingTasks?: readonly string[];
+  /** The tasks of its sagas, also those that its tree no longer has. */
+  readonly sagas?: StoredSagas;
   /** The input of a fork is that of its parent, which the schema has parsed. */
   readonly isInputParsed?: boolean;
 };
@@ -66,7 +69,7 @@ export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSett
     missingTasks: _missing,
     ...rest
   } = decode(optionsJson) as StartOptions;
-  const { isInputParsed: _isParsed, ...settings } = rest;
+  const { isInputParsed: _isParsed, sagas: _sagas, ...settings } = rest;
   return settings;
 }
 

@@ -1,6 +1,5 @@
-/** Finds the saga that a failed task or loop is in. Pure. */
+/** Finds the sagas of a tree, and what belongs to a saga that failed. Pure. */
 import type { PlanNode } from "./plan.ts";
-import type { TaskState } from "./task-state.ts";
 
 /** The tasks of a saga, in one pass of the loops around it. */
 export interface SagaPlace {
@@ -9,49 +8,21 @@ export interface SagaPlace {
   readonly passes: readonly number[];
 }
 
-/** The outermost one: a failure that leaves an inner saga is a failure inside the outer one. */
-export function sagaAround(
-  root: PlanNode | undefined,
-  failed: Pick<TaskState, "nodeId" | "path">,
-): SagaPlace | undefined {
-  const passes = failed.path === "" ? [] : failed.path.split(".").map(Number);
-  return placeAround(root, passes, (node) => node.kind === "task" && node.props.id === failed.nodeId);
+/** One that is in no other saga: a failure that leaves an inner saga is a failure inside the outer one. */
+export interface OutermostSaga {
+  readonly node: Extract<PlanNode, { kind: "saga" }>;
+  /** How many loops are around it. */
+  readonly loops: number;
 }
 
-/** The same for a loop that reached its limit. @param passes of the loops around it */
-export function sagaAroundLoop(
-  root: PlanNode | undefined,
-  loop: PlanNode,
-  passes: readonly number[],
-): SagaPlace | undefined {
-  return placeAround(root, passes, (node) => node === loop);
-}
-
-function placeAround(
-  root: PlanNode | undefined,
-  passes: readonly number[],
-  isFailed: (node: PlanNode) => boolean,
-): SagaPlace | undefined {
-  const found = root === undefined ? undefined : findSaga(root, isFailed, 0);
-  return found && { tasks: tasksIn(found.saga), passes: passes.slice(0, found.loops) };
-}
-
-function findSaga(
-  node: PlanNode,
-  isFailed: (node: PlanNode) => boolean,
-  loops: number,
-): { readonly saga: PlanNode; readonly loops: number } | undefined {
-  if (node.kind === "saga") return holds(node, isFailed) ? { saga: node, loops } : undefined;
+export function sagasIn(node: PlanNode, loops = 0): OutermostSaga[] {
+  if (node.kind === "saga") return [{ node, loops }];
   const inner = node.kind === "loop" ? loops + 1 : loops;
-  for (const child of childrenOf(node)) {
-    const found = findSaga(child, isFailed, inner);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return childrenOf(node).flatMap((child) => sagasIn(child, inner));
 }
 
-function holds(node: PlanNode, isFailed: (node: PlanNode) => boolean): boolean {
-  return isFailed(node) || childrenOf(node).some((child) => holds(child, isFailed));
+export function holds(node: PlanNode, wanted: PlanNode): boolean {
+  return node === wanted || childrenOf(node).some((child) => holds(child, wanted));
 }
 
 function childrenOf(node: PlanNode): readonly PlanNode[] {
@@ -59,7 +30,7 @@ function childrenOf(node: PlanNode): readonly PlanNode[] {
   return node.kind === "loop" ? [node.body] : node.children;
 }
 
-function tasksIn(node: PlanNode): string[] {
+export function tasksIn(node: PlanNode): string[] {
   return node.kind === "task" ? [node.props.id] : childrenOf(node).flatMap(tasksIn);
 }
 

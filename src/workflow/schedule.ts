@@ -5,10 +5,10 @@
 import { ToolwrightError } from "../errors.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { createWorkflowContext } from "./context.ts";
-import { createPlan, outlineOf, type Plan, type PlanNode } from "./plan.ts";
+import { createPlan, outlineOf, type Plan } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
-import { sagaAround, sagaAroundLoop, type SagaPlace } from "./saga.ts";
+import type { SagaPlace } from "./saga.ts";
 import type { TaskState } from "./task-state.ts";
 import type { WaitPlace } from "../store/tables/waits.ts";
 import { systemClock } from "../util/clock.ts";
@@ -66,7 +66,6 @@ class Schedule {
   #ready: TaskInstance[] = [];
   #walk: PlanWalk | undefined;
   #firstPlan: Plan | undefined;
-  #root: PlanNode | undefined;
   #reads = new Set<string>();
   #loopPasses: readonly LoopPass[] = [];
   #loopsAround: (() => ReadonlyMap<string, readonly number[]>) | undefined;
@@ -114,7 +113,7 @@ class Schedule {
 
   /** Tasks that ran beside the first failure may have failed in other sagas. */
   #failedSagas(): SagaPlace[] {
-    const around = this.#failed.flatMap((task) => sagaAround(this.#root, task) ?? []);
+    const around = this.#failed.flatMap((task) => this.#run.outline.sagas.around(task) ?? []);
     return [...around, ...this.#limitSagas];
   }
 
@@ -215,7 +214,7 @@ class Schedule {
         onLimit: (node, loop) => {
           const { name, maxIterations, onMaxReached } = node;
           this.#run.emit({ type: "loop-limit-reached", name, maxIterations, onMaxReached });
-          const saga = onMaxReached === "fail" ? sagaAroundLoop(plan.root, node, loop) : undefined;
+          const saga = onMaxReached === "fail" ? this.#run.outline.sagas.aroundLoop(node, loop) : undefined;
           if (saga !== undefined) this.#limitSagas.push(saga);
         },
         onNextPass: (node, loop, index) => {
@@ -247,7 +246,6 @@ class Schedule {
       reads: this.#reads,
     });
     const plan = createPlan(workflow.render(context));
-    this.#root = plan.root;
     this.#run.outline.note(plan.root);
     this.#run.emit({ type: "plan-rendered", name: plan.name, outline: () => outlineOf(plan.root) });
     return plan;

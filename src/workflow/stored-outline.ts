@@ -6,17 +6,28 @@ import type { PlanOutline } from "../invoke/events.ts";
 import { saveOutline } from "../store/tables/runs.ts";
 import type { Transaction } from "../store/store.ts";
 import { outlineOf, type PlanNode } from "./plan.ts";
+import type { StartOptions } from "./run-options.ts";
+import { SagaTasks } from "./saga-tasks.ts";
 
 /** Later tasks appear in the tree when they start. */
 const MOST_NODES = 1_000;
 
 export class StoredOutline {
+  readonly sagas: SagaTasks;
+  /** The stored options of the run, which hold the tasks of its sagas. */
+  options: StartOptions;
   #rendered: PlanNode | undefined;
   #text = "";
   #stored = "";
 
+  constructor(options: StartOptions) {
+    this.options = options;
+    this.sagas = new SagaTasks(options.sagas);
+  }
+
   note(root: PlanNode): void {
     this.#rendered = root;
+    this.sagas.note(root);
   }
 
   /**
@@ -24,6 +35,7 @@ export class StoredOutline {
    * @param isLast nothing follows in the transaction
    */
   *write(runId: string, epoch: number, isLast = false): Transaction<void> {
+    yield* this.sagas.write(runId, epoch, this.options);
     if (this.#rendered !== undefined) {
       this.#text = JSON.stringify(firstNodes(outlineOf(this.#rendered), { left: MOST_NODES }));
       this.#rendered = undefined;
@@ -34,6 +46,7 @@ export class StoredOutline {
   /** Call it after the commit. */
   committed(): void {
     this.#stored = this.#text;
+    this.sagas.committed();
   }
 }
 

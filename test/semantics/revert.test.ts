@@ -2,11 +2,11 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRuntime, defineTool, type Runtime, type ToolPolicies } from "toolwright";
+import { createRuntime, defineTool, type Runtime, type Store, type ToolPolicies } from "toolwright";
 import { edit, write } from "toolwright/tools";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { createWorld, never, until, type World } from "./harness.ts";
+import { createWorld, never, until, watchStore, type World } from "./harness.ts";
 import { harmless } from "./tools.ts";
 
 type Policies = ToolPolicies<{ amount: number; card?: string | undefined }, { id: string }, object>;
@@ -126,6 +126,23 @@ describe("runtime.revert", () => {
     const report = await runtime.revert({ runId: "r1" });
     expect(report).toMatchObject({ reverted: [], failed: [], pending: [] });
     expect(report.left).toMatchObject([{ tool: "mail", reason: expect.stringContaining("no revert") }]);
+  });
+
+  it("leaves an idempotent effect too, in a process that defines its tool and has not called it", async () => {
+    const world = await createWorld();
+    const put = defineTool({
+      name: "put-idempotent",
+      schema: z.object({}),
+      sideEffect: true,
+      idempotent: true,
+      execute: () => "stored",
+    });
+    await (await world.runtime()).call(put, {}, { runId: "r1" });
+    const report = await (await world.runtime()).revert({ runId: "r1" });
+    expect(report).toMatchObject({
+      reverted: [],
+      left: [{ tool: "put-idempotent", reason: expect.stringContaining("no revert function") }],
+    });
   });
 
   it("reverts an error after execute began as unknown, and nothing that had no effect or was denied", async () => {
@@ -451,6 +468,30 @@ describe("write and edit", () => {
     await writeFile(file, "second\n");
     expect((await runtime.revert({ runId: "r1" })).reverted).toHaveLength(1);
     expect(await readFile(file, "utf8")).toBe("first\n");
+  });
+
+  it("have nothing to put back if they were interrupted before they replaced the file", async () => {
+    const world = await createWorld();
+    const folder = await openFolder();
+    await writeFile(join(folder, "notes.txt"), "first\n");
+    const store = await world.open();
+    let isStuck = false;
+    const hanging: Store = {
+      ...watchStore(store, {}),
+      transaction(work, level) {
+        const step = work().next();
+        isStuck ||= step.done !== true && step.value.sql.includes("INSERT INTO toolwright_replaced_files");
+        return isStuck ? never() : store.transaction(work, level);
+      },
+    };
+    const dying = createRuntime({ store: hanging, rootDir: folder });
+    void dying.call(write, { path: "notes.txt", content: "second\n" }, { runId: "r1" });
+    await until(() => isStuck);
+    await world.killAll();
+    const runtime = await world.runtime({ rootDir: folder });
+    const report = await runtime.revert({ runId: "r1" });
+    expect(report).toMatchObject({ reverted: [{ tool: "write", effectStatus: "unknown" }], failed: [] });
+    expect(await readFile(join(folder, "notes.txt"), "utf8")).toBe("first\n");
   });
 
   it("are listed as failed if the file was too large to keep", async () => {

@@ -292,6 +292,59 @@ describe("runtime.fork", () => {
     expect(ledger.filter((line) => line !== "")).toEqual(["charge", "refund", "charge"]);
   });
 
+  it("an effect with long arguments that was reverted in the parent runs in the fork too", async () => {
+    const world = await createWorld();
+    const ledger: string[] = [];
+    const send = defineTool({
+      name: "send",
+      schema: z.object({ text: z.string() }),
+      sideEffect: true,
+      idempotent: false,
+      acceptsIdempotencyKey: false,
+      execute: () => void ledger.push("send"),
+      revert: () => void ledger.push("unsend"),
+    });
+    // The log shows a preview of the arguments.
+    const runtime = await world.runtime({ maxOutputBytes: 100 });
+    const program = (runId: string) =>
+      runtime.run({ runId }, async () => {
+        await runtime.call(send, { text: "long ".repeat(200) });
+        throw new Error("stopped");
+      });
+    await program("p").catch(() => undefined);
+    await runtime.revert({ runId: "p" });
+    const fork = await runtime.fork({ runId: "p" });
+    expect(fork.copied.calls).toBe(0);
+    await program(fork.runId).catch(() => undefined);
+    expect(ledger).toEqual(["send", "unsend", "send"]);
+  });
+
+  it("a task that failed before the cut with continueOnFail does not run again", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    const ran: string[] = [];
+    const { Workflow, Task, workflow } = createWorkflows({ output: z.object({}) });
+    const definition = workflow(() => (
+      <Workflow name="w">
+        <Task id="optional" retries={0} continueOnFail>
+          {() => {
+            ran.push("optional");
+            throw new Error("not today");
+          }}
+        </Task>
+        <Task id="last">{() => void ran.push("last")}</Task>
+      </Workflow>
+    )) as WorkflowDefinition;
+    await runWorkflow(definition, { runtime, runId: "p" });
+    const fork = await runtime.fork({ runId: "p", at: "last" });
+    expect(fork).toMatchObject({ copied: { tasks: 1 }, rerun: ["last"] });
+    expect(await resume(runtime, definition, fork.runId)).toMatchObject({ status: "finished" });
+    expect(ran).toEqual(["optional", "last", "last"]);
+    await expect(runtime.fork({ runId: "p", at: "last", outputs: { optional: {} } })).rejects.toThrow(
+      "failed or was skipped",
+    );
+  });
+
   it("a fork of a fork compares with every run before it", async () => {
     const world = await createWorld();
     const { runtime, shop, sent } = await finished(world);

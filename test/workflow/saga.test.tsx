@@ -114,6 +114,11 @@ it("resumes in the middle of reverting, in another process, without running a ta
   await until(() => ledger.includes("cancel flight"));
   await world.killAll();
   const runtime = await world.runtime();
+  // What the fork would copy is about to be untrue.
+  await expect(runtime.fork({ runId: "r1" })).rejects.toMatchObject({
+    code: "TOOL_FORK_INVALID",
+    message: expect.stringContaining("are being taken back"),
+  });
   const waiting = await runWorkflow(trip, { runtime, runId: "r1", resume: true });
   // The revert in doubt is asked about. The older one is done meanwhile.
   expect(waiting.status).toBe("waiting-approval");
@@ -264,4 +269,54 @@ it("a fork of a failed saga does again what was reverted, and keeps what was not
   // With a later task named, the result lists it.
   const later = await runtime.fork({ runId: "r1", at: "pay", dryRun: true });
   expect(later.reverted).toEqual(["hotel", "flight"]);
+});
+
+/** A finished task is left out of the tree, as in `{hotel === undefined && <Task …/>}`. */
+function createChangingTrip(book: ReturnType<typeof createBooking>["book"], onPay: () => unknown) {
+  return workflow((ctx) => {
+    const isDone = (nodeId: string): boolean => ctx.outputMaybe(outputs.step, { nodeId }) !== undefined;
+    const step = (id: string) => (
+      <Task id={id} output={outputs.step}>
+        {async () => {
+          await book.execute({ what: id });
+          return { n: 1 };
+        }}
+      </Task>
+    );
+    return (
+      <Workflow name="trip">
+        {!isDone("visa") && <Saga>{step("visa")}</Saga>}
+        <Saga>
+          {!isDone("hotel") && step("hotel")}
+          <Task id="pay" retries={0}>
+            {async () => void (await onPay())}
+          </Task>
+        </Saga>
+      </Workflow>
+    );
+  });
+}
+
+it("reverts what a task did that the tree no longer has, and nothing of another saga", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  const runtime = await world.runtime();
+  const result = await runWorkflow(createChangingTrip(book, fail), { runtime, runId: "r1" });
+  expect(result.error).toMatchObject({ details: { saga: { reverted: 1 } } });
+  expect(ledger).toEqual(["book visa", "book hotel", "cancel hotel"]);
+});
+
+it("reverts it in another process too, which never rendered the task", async () => {
+  const world = await createWorld();
+  const { book, ledger } = createBooking();
+  let isPaying = false;
+  const dying = createChangingTrip(book, () => ((isPaying = true), never()));
+  void runWorkflow(dying, { runtime: await world.runtime(), runId: "r1" }).catch(() => undefined);
+  await until(() => isPaying);
+  await world.killAll();
+  const runtime = await world.runtime();
+  const options = { runtime, runId: "r1", resume: true, acceptChanges: true };
+  const result = await runWorkflow(createChangingTrip(book, fail), options);
+  expect(result.error).toMatchObject({ details: { saga: { reverted: 1 } } });
+  expect(ledger).toEqual(["book visa", "book hotel", "cancel hotel"]);
 });

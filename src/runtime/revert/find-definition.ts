@@ -1,5 +1,5 @@
 /** Finds the definition of a tool that a run has called, to revert its calls. */
-import { findRevertible } from "../../definition/revertible-tools.ts";
+import { findSideEffect } from "../../definition/revertible-tools.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import type { Host } from "../../invoke/host.ts";
 import type { EffectRow } from "../../store/tables/reverts.ts";
@@ -18,17 +18,15 @@ export function findDefinition(
   { toolName, unrepeatable }: Pick<EffectRow, "toolName" | "unrepeatable">,
 ): Definition {
   const named = tools.find(({ name }) => name === toolName) ?? calledTools.get(toolName);
-  const spec = named ?? builtIn.get(toolName) ?? findRevertible(toolName);
+  const spec = named ?? builtIn.get(toolName) ?? findSideEffect(toolName);
   if (spec === "ambiguous")
     return {
       kind: "left",
       reason: `Several tools of this process are named "${toolName}". Pass the right one to createRuntime({ tools }).`,
     };
+  if (spec === "none") return withoutRevert(toolName);
   if (spec?.revert !== undefined) return { kind: "revertible", spec, revert: spec.revert };
-  if (spec !== undefined)
-    return spec.sideEffect
-      ? { kind: "left", reason: `"${toolName}" has no revert function.` }
-      : { kind: "pure" };
+  if (spec !== undefined) return spec.sideEffect ? withoutRevert(toolName) : { kind: "pure" };
   // Without a definition, only the log tells an effect from a read.
   return unrepeatable
     ? {
@@ -36,4 +34,8 @@ export function findDefinition(
         reason: `The definition of "${toolName}" is not known here. Pass it to createRuntime({ tools }), or add it to the config.`,
       }
     : { kind: "pure" };
+}
+
+function withoutRevert(toolName: string): Definition {
+  return { kind: "left", reason: `"${toolName}" has no revert function.` };
 }

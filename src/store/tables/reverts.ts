@@ -143,6 +143,16 @@ export function* readRevertedAt(runId: string): Transaction<number | null> {
   return row === undefined ? null : readIntegerOrNull(row, "reverted_at_ms");
 }
 
+/** Whether effects are being taken back, or a process died while it did that. */
+export function* isBeingReverted(runId: string): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS one FROM toolwright_runs r WHERE r.id = ?1 AND (r.saga_json IS NOT NULL OR EXISTS
+       (SELECT 1 FROM toolwright_scopes s WHERE s.run_id = r.id AND s.path = '${REVERT_PATH}' AND s.owner_id IS NOT NULL))`,
+    runId,
+  );
+  return row !== undefined;
+}
+
 /** The reverts of a run that have succeeded, by their keys. */
 export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
   const rows = yield* all(
@@ -155,23 +165,24 @@ export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
 
 const ORIGINAL = /^\{"call":.*?"key":"([^"]+)"/s;
 
+/** The input of a revert begins with the call that it takes back. The log shows a long one as a preview only. */
+const TAKEN_BACK = `SELECT SUBSTR(COALESCE(i.body, c.input_json), 1, 2000) AS input
+FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+LEFT JOIN toolwright_payloads i ON i.key = c.key AND i.attempt = c.attempt AND i.part = 'input'
+WHERE s.run_id = ?1 AND s.path = '${REVERT_PATH}' AND s.parent_key = '' AND c.status = 'success'`;
+
 /** The calls of a run whose effects were taken back, by their keys. */
 export function* listRevertedCalls(runId: string): Transaction<ReadonlySet<string>> {
   if ((yield* readRevertedAt(runId)) === null) return new Set();
-  const rows = yield* all(
-    `SELECT c.input_json FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
-     WHERE s.run_id = ?1 AND s.path = '${REVERT_PATH}' AND c.status = 'success'`,
-    runId,
-  );
-  return new Set(rows.flatMap((row) => ORIGINAL.exec(readTextOrNull(row, "input_json") ?? "")?.[1] ?? []));
+  const rows = yield* all(TAKEN_BACK, runId);
+  return new Set(rows.flatMap((row) => ORIGINAL.exec(readTextOrNull(row, "input") ?? "")?.[1] ?? []));
 }
 
-/** Whether the effect of a call was taken back. The input of a revert begins with the call that it takes back. */
+/** Whether the effect of a call was taken back. */
 export function* hasReverted(runId: string, key: string): Transaction<boolean> {
   if ((yield* readRevertedAt(runId)) === null) return false;
   const rows = yield* all(
-    `SELECT 1 AS one FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
-     WHERE s.run_id = ?1 AND s.path = '${REVERT_PATH}' AND c.status = 'success' AND c.input_json LIKE ?2 LIMIT 1`,
+    `SELECT 1 AS one FROM (${TAKEN_BACK}) t WHERE t.input LIKE ?2 LIMIT 1`,
     runId,
     `{"call":%"key":"${key}"%`,
   );
