@@ -228,12 +228,14 @@ export function closeCall(
     readonly finishedAtMs: number | null;
     readonly approvalId?: string | null;
     readonly waitsFor?: string | null;
+    /** Of the request that the call waits for. */
+    readonly trace?: string | null;
   },
   writer: Writer,
 ): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
-       approval_id = COALESCE(?9, approval_id), waits_for = ?10
+       approval_id = COALESCE(?9, approval_id), waits_for = ?10, trace = COALESCE(?15, trace)
      WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11 AND ${mayWrite("?12", "?13", "?14")}
        AND (effect IS NULL OR effect <> 'happened' OR ?5 = 'happened')`,
     row.key,
@@ -250,6 +252,7 @@ export function closeCall(
     writer.rootScopeId,
     writer.attempt,
     writer.epoch,
+    end.trace ?? null,
   );
 }
 
