@@ -38,13 +38,7 @@ export interface ChatAbout extends Omit<AgentAbout, "name"> {
 /** The work of a span. */
 export type Work =
   /** An activation of a workflow or a program: from its start or resume until it ends or waits. */
-  | {
-      readonly type: "workflow";
-      readonly name: string;
-      readonly place: WorkPlace;
-      /** The process that drove it before has died. */
-      readonly isTakeover?: boolean | undefined;
-    }
+  | { readonly type: "workflow"; readonly name: string; readonly place: WorkPlace }
   | ({ readonly type: "agent"; readonly place: WorkPlace } & AgentAbout)
   /** One response that is really requested, with the retries of the request. */
   | ({ readonly type: "chat"; readonly place: WorkPlace } & ChatAbout)
@@ -124,6 +118,12 @@ export interface CallEnd {
   readonly earlier: EarlierSpan | undefined;
 }
 
+/** A request that an MCP server received. */
+export interface McpRequest {
+  readonly id: string | number;
+  readonly carrier: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface Telemetry {
   /** There is nothing to report to now, as without an SDK: calls need not report. */
   isIdle(): boolean;
@@ -135,8 +135,12 @@ export interface Telemetry {
   openCall(work: CallWork): CallSpan;
   /** The span context of the current span, in the fields that a request carries. */
   carrier(): Readonly<Record<string, string>>;
-  /** Runs `work` as a part of the trace that a request brought along. */
-  continueFrom<T>(carrier: Readonly<Record<string, unknown>> | undefined, work: () => T): T;
+  /** Runs `work` for a request of the Model Context Protocol, as a part of the trace that it brought along. */
+  continueFrom<T>(request: McpRequest, work: () => T): T;
+  /** The current call is a request to an MCP server. @param statusCode if the server answered with an error */
+  noteMcpCall(statusCode?: number): void;
+  /** Runs `work` outside of every span: what begins in it begins a trace. */
+  apart<T>(work: () => T): T;
   /** A transaction was committed. */
   committed(ms: number): void;
   close(): void;

@@ -19,7 +19,8 @@ export interface Instruments {
 }
 
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const RUN_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
+const AGENT_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+const WORKFLOW_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
 /** Up to a week. */
 const WAIT_SECONDS = [1, 10, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
@@ -36,10 +37,10 @@ export function createInstruments(
   const approvalWait = histogram("toolwright.approval.wait", WAIT_SECONDS, "From a request to its decision.");
   return {
     toolDuration: histogram("gen_ai.execute_tool.duration", CALL_SECONDS, "How long tools ran."),
-    agentDuration: histogram("gen_ai.invoke_agent.duration", RUN_SECONDS, "How long agents ran."),
+    agentDuration: histogram("gen_ai.invoke_agent.duration", AGENT_SECONDS, "How long agents ran."),
     workflowDuration: histogram(
       "gen_ai.workflow.duration",
-      RUN_SECONDS,
+      WORKFLOW_SECONDS,
       "How long activations of workflows and programs took.",
     ),
     chatDuration: histogram("gen_ai.client.operation.duration", CALL_SECONDS, "How long models took."),
