@@ -150,15 +150,23 @@ export interface Telemetry {
 export interface TelemetrySource {
   warnOnce(topic: string, message: string): void;
   /** `undefined` while the store is not open. Called when metrics are collected. */
-  pendingApprovals(): Promise<PendingApprovals | undefined>;
+  waiting(): Promise<Waiting | undefined>;
 }
 
-export interface PendingApprovals {
-  readonly count: number;
-  /** The age of the oldest one. */
-  readonly oldestMs: number;
+/** What waits in the store. */
+export interface Waiting {
+  /** Approval requests without a decision. */
+  readonly approvals: WaitingCount;
+  /** Enqueued runs that no worker has taken since they were due. */
+  readonly queue: WaitingCount;
   /** Decisions of processes without telemetry. Each is returned once, to one process. */
   readonly decided: readonly { readonly waitedMs: number; readonly approved: boolean }[];
+}
+
+export interface WaitingCount {
+  readonly count: number;
+  /** The age of the oldest one; 0 if there is none. */
+  readonly oldestMs: number;
 }
 
 /** The option of a runtime: what `openTelemetry()` returns. */

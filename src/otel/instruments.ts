@@ -1,6 +1,6 @@
 /** The instruments, with the units and boundaries that the conventions ask for. */
-import type { BatchObservableCallback, Counter, Histogram, Meter } from "@opentelemetry/api";
-import type { PendingApprovals } from "../invoke/telemetry.ts";
+import type { BatchObservableCallback, Counter, Histogram, Meter, ObservableGauge } from "@opentelemetry/api";
+import type { Waiting } from "../invoke/telemetry.ts";
 
 export interface Instruments {
   readonly toolDuration: Histogram;
@@ -28,7 +28,7 @@ const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 export function createInstruments(
   meter: Meter,
-  pendingApprovals: () => Promise<PendingApprovals | undefined>,
+  readWaiting: () => Promise<Waiting | undefined>,
 ): Instruments {
   const histogram = (name: string, boundaries: number[], description: string, unit = "s"): Histogram =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: boundaries } });
@@ -55,34 +55,40 @@ export function createInstruments(
       "{run}",
       "Runs that were taken over from a dead process.",
     ),
-    stop: observeApprovals(meter, pendingApprovals, approvalWait),
+    stop: observeWaiting(meter, readWaiting, approvalWait),
   };
 }
 
 /** Returns a function that stops it. */
-function observeApprovals(
+function observeWaiting(
   meter: Meter,
-  pendingApprovals: () => Promise<PendingApprovals | undefined>,
+  readWaiting: () => Promise<Waiting | undefined>,
   approvalWait: Histogram,
 ): () => void {
-  const count = meter.createObservableGauge("toolwright.approvals.pending", {
-    unit: "{request}",
-    description: "Approval requests without a decision.",
-  });
-  const age = meter.createObservableGauge("toolwright.approvals.oldest", {
-    unit: "s",
-    description: "The age of the oldest approval request without a decision.",
-  });
+  const gauge = (name: string, unit: string, description: string): ObservableGauge =>
+    meter.createObservableGauge(name, { unit, description });
+  const pending = gauge("toolwright.approvals.pending", "{request}", "Approval requests without a decision.");
+  const oldest = gauge(
+    "toolwright.approvals.oldest",
+    "s",
+    "The age of the oldest approval request without a decision.",
+  );
+  const queued = gauge("toolwright.queue.size", "{run}", "Enqueued runs that wait for a worker.");
+  const oldestQueued = gauge("toolwright.queue.oldest", "s", "How long the oldest of them has waited.");
+  const gauges = [pending, oldest, queued, oldestQueued];
   const observe: BatchObservableCallback = async (result) => {
     // A store that does not answer must not fail the export of the other metrics.
-    const pending = await pendingApprovals().catch(() => undefined);
-    if (pending === undefined) return;
-    result.observe(count, pending.count);
-    result.observe(age, pending.oldestMs / 1_000);
-    for (const { waitedMs, approved } of pending.decided) recordWait(approvalWait, waitedMs, approved);
+    const waiting = await readWaiting().catch(() => undefined);
+    if (waiting === undefined) return;
+    const { approvals, queue, decided } = waiting;
+    result.observe(pending, approvals.count);
+    result.observe(oldest, approvals.oldestMs / 1_000);
+    result.observe(queued, queue.count);
+    result.observe(oldestQueued, queue.oldestMs / 1_000);
+    for (const { waitedMs, approved } of decided) recordWait(approvalWait, waitedMs, approved);
   };
-  meter.addBatchObservableCallback(observe, [count, age]);
-  return () => meter.removeBatchObservableCallback(observe, [count, age]);
+  meter.addBatchObservableCallback(observe, gauges);
+  return () => meter.removeBatchObservableCallback(observe, gauges);
 }
 
 export function recordWait(approvalWait: Histogram, waitedMs: number, approved: boolean): void {

@@ -129,8 +129,6 @@ export class Metrics {
   }
 
   #create(meter: Meter): Instruments {
-    return createInstruments(meter, async () =>
-      this.#isClosed ? undefined : this.#source.pendingApprovals(),
-    );
+    return createInstruments(meter, async () => (this.#isClosed ? undefined : this.#source.waiting()));
   }
 }

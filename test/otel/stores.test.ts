@@ -72,6 +72,27 @@ for (const kind of STORE_KINDS) {
     );
   });
 
+  test(`on ${kind.name}, runs that no worker takes are seen`, async () => {
+    const fresh = await kind.fresh();
+    const seen = openSdk();
+    const runtime = createRuntime({ store: fresh.address, telemetry: openTelemetry(seen.sdk) });
+    onTestFinished(async () => {
+      await runtime.close();
+      await fresh[Symbol.asyncDispose]();
+    });
+    const size = async () => (await seen.points("toolwright.queue.size")).map(({ value }) => value);
+    await runtime.ready();
+    expect(await size()).toEqual([0]);
+    await runtime.enqueue("pay", { input: {}, runId: "due" });
+    await runtime.enqueue("pay", { input: {}, runId: "later", startAt: Date.now() + 3_600_000 });
+    expect(await size()).toEqual([1]);
+    const { store } = await hostOf(runtime);
+    const age = "UPDATE toolwright_runs SET ready_at_ms = ready_at_ms - 90000 WHERE id = 'due'";
+    await store.transaction(() => change(age), "normal");
+    const [oldest] = await seen.points("toolwright.queue.oldest");
+    expect(oldest?.value).toBeGreaterThanOrEqual(90);
+  });
+
   test(`on ${kind.name}, each agent of a task links to itself in the activation before`, async () => {
     const fresh = await kind.fresh();
     const seen = openSdk();
