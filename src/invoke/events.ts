@@ -225,10 +225,20 @@ export interface ClaimEventDetails {
   readonly waitedMs: number;
 }
 
+/** The process that ran the run has died, and this one continues it. */
+export interface TakeoverEventDetails {
+  readonly type: "run-taken-over";
+  /** Of the run, as it is listed. */
+  readonly name: string;
+  /** How often workers have taken it over in a row without progress, this time included. 1 without a worker. */
+  readonly inARow: number;
+}
+
 /** What happens in a run, outside of its calls. */
 export type RunEventDetails =
   | ApprovalEventDetails
   | ClaimEventDetails
+  | TakeoverEventDetails
   | WorkflowEventDetails
   | DivergedDetails
   | AgentEventDetails

@@ -106,6 +106,7 @@ export class Scope {
   #id = 0;
   #originId: string | undefined;
   #loops = 0;
+  #agents = 0;
   #epoch: number | null = null;
   #keyVersion: KeyVersion | undefined;
   #seq = 0;
@@ -230,6 +231,12 @@ export class Scope {
   nextLoop(): number {
     this.#loops += 1;
     return this.#loops;
+  }
+
+  /** The number of the next agent that telemetry sees in this scope, from 0. */
+  nextAgent(): number {
+    this.#agents += 1;
+    return this.#agents - 1;
   }
 
   /** The number of earlier equal model requests in this scope. */

@@ -38,13 +38,7 @@ export interface ChatAbout extends Omit<AgentAbout, "name"> {
 /** The work of a span. */
 export type Work =
   /** An activation of a workflow or a program: from its start or resume until it ends or waits. */
-  | {
-      readonly type: "workflow";
-      readonly name: string;
-      readonly place: WorkPlace;
-      /** The process that drove it before has died. */
-      readonly isTakeover?: boolean | undefined;
-    }
+  | { readonly type: "workflow"; readonly name: string; readonly place: WorkPlace }
   | ({ readonly type: "agent"; readonly place: WorkPlace } & AgentAbout)
   /** One response that is really requested, with the retries of the request. */
   | ({ readonly type: "chat"; readonly place: WorkPlace } & ChatAbout)
@@ -124,6 +118,12 @@ export interface CallEnd {
   readonly earlier: EarlierSpan | undefined;
 }
 
+/** A request that an MCP server received. */
+export interface McpRequest {
+  readonly id: string | number;
+  readonly carrier: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface Telemetry {
   /** There is nothing to report to now, as without an SDK: calls need not report. */
   isIdle(): boolean;
@@ -135,8 +135,12 @@ export interface Telemetry {
   openCall(work: CallWork): CallSpan;
   /** The span context of the current span, in the fields that a request carries. */
   carrier(): Readonly<Record<string, string>>;
-  /** Runs `work` as a part of the trace that a request brought along. */
-  continueFrom<T>(carrier: Readonly<Record<string, unknown>> | undefined, work: () => T): T;
+  /** Runs `work` for a request of the Model Context Protocol, as a part of the trace that it brought along. */
+  continueFrom<T>(request: McpRequest, work: () => T): T;
+  /** The current call is a request to an MCP server. @param statusCode if the server answered with an error */
+  noteMcpCall(statusCode?: number): void;
+  /** Runs `work` outside of every span: what begins in it begins a trace. */
+  apart<T>(work: () => T): T;
   /** A transaction was committed. */
   committed(ms: number): void;
   close(): void;
@@ -146,15 +150,23 @@ export interface Telemetry {
 export interface TelemetrySource {
   warnOnce(topic: string, message: string): void;
   /** `undefined` while the store is not open. Called when metrics are collected. */
-  pendingApprovals(): Promise<PendingApprovals | undefined>;
+  waiting(): Promise<Waiting | undefined>;
 }
 
-export interface PendingApprovals {
-  readonly count: number;
-  /** The age of the oldest one. */
-  readonly oldestMs: number;
+/** What waits in the store. */
+export interface Waiting {
+  /** Approval requests without a decision. */
+  readonly approvals: WaitingCount;
+  /** Enqueued runs that no worker has taken since they were due. */
+  readonly queue: WaitingCount;
   /** Decisions of processes without telemetry. Each is returned once, to one process. */
   readonly decided: readonly { readonly waitedMs: number; readonly approved: boolean }[];
+}
+
+export interface WaitingCount {
+  readonly count: number;
+  /** The age of the oldest one; 0 if there is none. */
+  readonly oldestMs: number;
 }
 
 /** The option of a runtime: what `openTelemetry()` returns. */

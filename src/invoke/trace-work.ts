@@ -37,12 +37,19 @@ export async function traceWork<T>(
   };
   try {
     const result = await span.within(() => body(link));
-    span.end(endOf?.(result) ?? {});
+    const { status, ...end } = endOf?.(result) ?? {};
+    span.end({ ...end, status: toRunStatus(status) });
     return result;
   } catch (error) {
     span.end(endOfThrown(error));
     throw error;
   }
+}
+
+/** Agents and loops have words of their own for how they ended. Spans use those of `runtime.runs`. */
+function toRunStatus(status: string | undefined): string | undefined {
+  if (status === "waiting") return "waiting-approval";
+  return status === "complete" ? "finished" : status;
 }
 
 /** Links an activation to the one before, or to the run that this one was forked from. */
@@ -62,11 +69,13 @@ export function traceAgentInside<T>(
   endOf?: (result: T) => WorkEnd,
 ): Promise<T> {
   const { host } = scope;
+  // A scope may have several agents, one after the other or side by side. A resume starts them in the same order.
+  const place = scope.nextAgent();
   const linkTo: Linker = async (span) => {
     // An agent in a call: the span of the call has the link.
     if (scope.parent !== undefined) return;
     await scope.ready;
-    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, span.trace ?? ""));
+    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, place, span.trace ?? ""));
     const reason = scope.attempt > 1 ? "retry" : "resume";
     if (earlier !== null) span.link({ trace: earlier, reason });
   };
@@ -107,8 +116,18 @@ export function placeOf({ identity, kind, attempt }: Scope): WorkPlace {
 /** Errors of other libraries are named by their class: their messages are content. */
 export function endOfThrown(error: unknown): WorkEnd {
   if (error instanceof Released) return { status: "released" };
-  if (ToolwrightError.is(error)) return { errorType: error.code };
-  return { errorType: error instanceof Error ? error.name : "_OTHER" };
+  if (!ToolwrightError.is(error)) return { errorType: nameOf(error) };
+  // A call in it waits for approval: nothing has failed.
+  return error.code === "TOOL_APPROVAL_PENDING" ? { status: "waiting-approval" } : { errorType: error.code };
+}
+
+/** What a class may be called. A library may put anything into the name of an error, also content. */
+const CLASS_NAME = /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u;
+
+/** `error.type` of an error without a code. */
+export function nameOf(error: unknown): string {
+  const name: unknown = error instanceof Error ? error.name : undefined;
+  return typeof name === "string" && CLASS_NAME.test(name) ? name : "_OTHER";
 }
 
 /** Why a call has an earlier span. */

@@ -4,6 +4,7 @@
  */
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import type { CallWork, ChatAnswer, Work, WorkEnd, WorkPlace } from "../invoke/telemetry.ts";
+import type { Frame } from "./frames.ts";
 import { providerName } from "./provider-name.ts";
 
 export interface Described {
@@ -69,7 +70,11 @@ export function describeWork(work: Work): Described {
   }
 }
 
-export function describeCall({ place, toolName, description, toolCallId }: CallWork): Described {
+/** @param frame where the call is made */
+export function describeCall(
+  { place, toolName, description, toolCallId }: CallWork,
+  frame: Frame | undefined,
+): Described {
   return {
     name: `execute_tool ${toolName}`,
     kind: SpanKind.INTERNAL,
@@ -80,9 +85,27 @@ export function describeCall({ place, toolName, description, toolCallId }: CallW
       // A tool without a description has its name there.
       "gen_ai.tool.description": description === toolName ? undefined : description,
       "gen_ai.tool.call.id": toolCallId,
+      "gen_ai.agent.name": frame?.agent,
+      ...frame?.request,
       ...placeAttributes(place),
     }),
   };
+}
+
+const MCP_CALL = { "mcp.method.name": "tools/call" };
+/** The client chooses the id of its request. */
+const MAX_ID_LENGTH = 100;
+
+/** A call that a client of an MCP server has asked for. */
+export function describeRequest(id: string | number): Attributes {
+  return { ...MCP_CALL, "jsonrpc.request.id": String(id).slice(0, MAX_ID_LENGTH).toWellFormed() };
+}
+
+/** A call that an MCP server is asked for. */
+export function describeRemoteCall(statusCode: number | undefined): Attributes {
+  return statusCode === undefined
+    ? MCP_CALL
+    : { ...MCP_CALL, "rpc.response.status_code": String(statusCode) };
 }
 
 /** @param isContent whether arguments, outputs and messages were asked for */

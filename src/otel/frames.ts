@@ -3,7 +3,7 @@
  * same.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Context, context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api";
+import { type Attributes, type Context, context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { Watch } from "./watch.ts";
 
@@ -11,6 +11,8 @@ export interface Frame {
   readonly context: Context;
   /** The name of the agent that runs here. */
   readonly agent: string | undefined;
+  /** What is known about the request that the next call answers. Not for the calls inside that call. */
+  readonly request?: Attributes | undefined;
 }
 
 const frames = sharedByCopies("telemetry frames.1", () => new AsyncLocalStorage<Frame>());

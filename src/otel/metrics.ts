@@ -1,6 +1,7 @@
 /** The metrics. They have few different attributes: names and error codes, never the id of a run. */
 import { type Attributes, type Meter, type MeterProvider, metrics as api } from "@opentelemetry/api";
 import { OWN_COPY } from "../definition/package-copy.ts";
+import type { EventEnvelope, TakeoverEventDetails } from "../invoke/events.ts";
 import type { TelemetrySource, Work, WorkEnd } from "../invoke/telemetry.ts";
 import { given } from "./attributes.ts";
 import { currentFrame } from "./frames.ts";
@@ -34,12 +35,6 @@ export class Metrics {
     this.#record(() => undefined);
     if (this.#given !== undefined || this.#watch.try(hasGlobalMeter, true)) return clearInterval(this.#timer);
     this.#timer ??= setInterval(() => this.#connect(), LOOK_MS).unref();
-  }
-
-  /** Counts at the start of the work. */
-  began(work: Work): void {
-    if (work.type === "workflow" && work.isTakeover === true)
-      this.#record(({ takeovers }) => takeovers.add(1, given({ "gen_ai.workflow.name": work.name })));
   }
 
   ended(work: Work, { errorType, answer }: WorkEnd, seconds: number): void {
@@ -101,6 +96,15 @@ export class Metrics {
     this.#record(({ queueLag }) => queueLag.record(ms / 1_000, { "toolwright.run.kind": kind }));
   }
 
+  takenOver({ kind, name, inARow }: EventEnvelope & TakeoverEventDetails): void {
+    const attributes = given({
+      [kind === "agent" ? "gen_ai.agent.name" : "gen_ai.workflow.name"]: name,
+      "toolwright.run.kind": kind,
+      "toolwright.takeover.repeated": inARow > 1,
+    });
+    this.#record(({ takeovers }) => takeovers.add(1, attributes));
+  }
+
   committed(ms: number): void {
     this.#record(({ commitDuration }) => commitDuration.record(ms / 1_000));
   }
@@ -125,8 +129,6 @@ export class Metrics {
   }
 
   #create(meter: Meter): Instruments {
-    return createInstruments(meter, async () =>
-      this.#isClosed ? undefined : this.#source.pendingApprovals(),
-    );
+    return createInstruments(meter, async () => (this.#isClosed ? undefined : this.#source.waiting()));
   }
 }

@@ -1,6 +1,6 @@
 /** The telemetry of one runtime: spans for work that is really done, and counts for the rest. */
 import type { CallEvent, RuntimeEvent } from "../invoke/events.ts";
-import type { CallSpan, CallWork, OpenSpan, Telemetry, Work } from "../invoke/telemetry.ts";
+import type { CallSpan, CallWork, McpRequest, OpenSpan, Telemetry, Work } from "../invoke/telemetry.ts";
 import { TracedCall } from "./call-span.ts";
 import type { Metrics } from "./metrics.ts";
 import type { SdkPresence } from "./sdk-presence.ts";
@@ -43,13 +43,14 @@ export class RuntimeTelemetry implements Telemetry {
         return this.#metrics.approvalWaited(event.waitedMs, event.approved);
       case "run-claimed":
         return this.#metrics.queued(event.waitedMs, event.kind);
+      case "run-taken-over":
+        return this.#metrics.takenOver(event);
       default:
         return;
     }
   }
 
   open(work: Work): OpenSpan {
-    this.#metrics.began(work);
     return this.#spans.begin(work, (end, seconds) => this.#metrics.ended(work, end, seconds));
   }
 
@@ -61,8 +62,16 @@ export class RuntimeTelemetry implements Telemetry {
     return this.#spans.carrier();
   }
 
-  continueFrom<T>(carrier: Readonly<Record<string, unknown>> | undefined, work: () => T): T {
-    return this.#spans.continueFrom(carrier, work);
+  continueFrom<T>(request: McpRequest, work: () => T): T {
+    return this.#spans.continueFrom(request, work);
+  }
+
+  noteMcpCall(statusCode?: number): void {
+    this.#spans.noteMcpCall(statusCode);
+  }
+
+  apart<T>(work: () => T): T {
+    return this.#spans.apart(work);
   }
 
   committed(ms: number): void {

@@ -9,8 +9,8 @@ import type { Watch } from "./watch.ts";
 export interface SpanOptions {
   readonly watch: Watch;
   readonly hasContent: boolean;
-  /** Of an agent. */
-  readonly agent?: string | undefined;
+  /** The name of an agent: `null` if it has none. */
+  readonly agent?: string | null | undefined;
   readonly onEnd?: ((end: WorkEnd, seconds: number) => void) | undefined;
 }
 
@@ -29,7 +29,7 @@ export class GuardedSpan implements OpenSpan {
     this.trace = span === undefined ? null : watch.try(() => toTraceParent(span.spanContext()), null);
     // Without an SDK there is no trace, so there is nothing to pass on.
     this.#span = this.trace === null ? undefined : span;
-    const name = agent ?? currentFrame()?.agent;
+    const name = agent === undefined ? currentFrame()?.agent : (agent ?? undefined);
     const context =
       this.#span === undefined ? undefined : watch.try(() => trace.setSpan(parent, span as Span), undefined);
     const keepsFrame = context === undefined && agent !== undefined;

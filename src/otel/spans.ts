@@ -1,9 +1,15 @@
 /** Begins spans with the tracer of the SDK. */
-import { type Span, type Tracer, trace, type TracerProvider } from "@opentelemetry/api";
+import { ROOT_CONTEXT, type Span, type Tracer, trace, type TracerProvider } from "@opentelemetry/api";
 import { OWN_COPY } from "../definition/package-copy.ts";
-import type { CallWork, EarlierSpan, Work, WorkEnd } from "../invoke/telemetry.ts";
-import { describeCall, describeWork, type Described } from "./attributes.ts";
-import { currentContext, runInFrame } from "./frames.ts";
+import type { CallWork, EarlierSpan, McpRequest, Work, WorkEnd } from "../invoke/telemetry.ts";
+import {
+  describeCall,
+  describeRemoteCall,
+  describeRequest,
+  describeWork,
+  type Described,
+} from "./attributes.ts";
+import { currentContext, currentFrame, runInFrame } from "./frames.ts";
 import { GuardedSpan, toLink } from "./span.ts";
 import { fromTraceParent, toTraceParent } from "./trace-parent.ts";
 import type { Watch } from "./watch.ts";
@@ -24,11 +30,17 @@ export class Spans {
   }
 
   begin(work: Work, onEnd?: OnEnd): GuardedSpan {
-    return this.#start(describeWork(work), [], work.type === "agent" ? work.name : undefined, onEnd);
+    // An agent without a name is not the agent around it either.
+    return this.#start(
+      describeWork(work),
+      [],
+      work.type === "agent" ? (work.name ?? null) : undefined,
+      onEnd,
+    );
   }
 
   beginCall(work: CallWork, earlier: EarlierSpan | undefined): GuardedSpan {
-    return this.#start(describeCall(work), earlier === undefined ? [] : [earlier]);
+    return this.#start(describeCall(work, currentFrame()), earlier === undefined ? [] : [earlier]);
   }
 
   /** The fields of the W3C trace context. Empty without a trace. */
@@ -40,20 +52,30 @@ export class Spans {
     return tracestate === undefined || tracestate === "" ? { traceparent } : { traceparent, tracestate };
   }
 
-  continueFrom<T>(carrier: Readonly<Record<string, unknown>> | undefined, work: () => T): T {
-    const remote = fromTraceParent(carrier?.["traceparent"]);
-    if (remote === undefined) return work();
-    const context = this.#watch.try(
-      () => trace.setSpanContext(currentContext(this.#watch), remote),
+  continueFrom<T>({ id, carrier }: McpRequest, work: () => T): T {
+    const remote = fromTraceParent(carrier?.["traceparent"], carrier?.["tracestate"]);
+    const here = currentContext(this.#watch);
+    const context =
+      remote === undefined ? here : this.#watch.try(() => trace.setSpanContext(here, remote), here);
+    return runInFrame({ context, agent: undefined, request: describeRequest(id) }, this.#watch, work);
+  }
+
+  noteMcpCall(statusCode?: number): void {
+    this.#watch.try(
+      () => trace.getSpan(currentContext(this.#watch))?.setAttributes(describeRemoteCall(statusCode)),
       undefined,
     );
-    return context === undefined ? work() : runInFrame({ context, agent: undefined }, this.#watch, work);
+  }
+
+  /** Background work starts in the context of whatever started it, which may be over for hours. */
+  apart<T>(work: () => T): T {
+    return runInFrame({ context: ROOT_CONTEXT, agent: undefined }, this.#watch, work);
   }
 
   #start(
     { name, kind, attributes }: Described,
     earlier: readonly EarlierSpan[],
-    agent?: string,
+    agent?: string | null,
     onEnd?: OnEnd,
   ): GuardedSpan {
     const watch = this.#watch;

@@ -1,5 +1,5 @@
 /** Span contexts as text, in the format of the W3C: what the store keeps, and what requests to MCP servers carry. */
-import { isSpanContextValid, type SpanContext, TraceFlags } from "@opentelemetry/api";
+import { createTraceState, isSpanContextValid, type SpanContext, TraceFlags } from "@opentelemetry/api";
 
 const FORMAT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
@@ -10,11 +10,20 @@ export function toTraceParent(span: SpanContext | undefined): string | null {
   return `00-${span.traceId}-${span.spanId}-${flags}`;
 }
 
-/** `undefined` for anything else: the text may come from another program. */
-export function fromTraceParent(text: unknown): SpanContext | undefined {
+/**
+ * `undefined` for anything else: the text may come from another program.
+ * @param state the `tracestate` that came with it
+ */
+export function fromTraceParent(text: unknown, state?: unknown): SpanContext | undefined {
   const [, traceId, spanId, flags] = (typeof text === "string" ? FORMAT.exec(text) : null) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-  const span = { traceId, spanId, traceFlags, isRemote: true };
+  const span = {
+    traceId,
+    spanId,
+    traceFlags,
+    isRemote: true,
+    ...(typeof state === "string" && state !== "" ? { traceState: createTraceState(state) } : {}),
+  };
   return isSpanContextValid(span) ? span : undefined;
 }

@@ -5,12 +5,8 @@ import { decodeContract, problemsWith } from "../invoke/approvals/contract.ts";
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { holdsMark, mask } from "../invoke/redact.ts";
-import type { PendingApprovals } from "../invoke/telemetry.ts";
 import {
-  countPending,
-  hasUnmeasured,
   markMeasured,
-  takeUnmeasured,
   denyEqualRequests,
   type ApprovalFilter,
   type ApprovalRow,
@@ -39,21 +35,6 @@ export async function readApprovals(
 ): Promise<Approval[]> {
   const rows = await host.store.read(() => listApprovals(filter, host.clock.now()));
   return rows.map(toApproval);
-}
-
-/** Telemetry that is turned on does not report the decisions of all time. */
-const MEASURED_MS = 3_600_000;
-
-/** For telemetry. */
-export async function readPending({ store, clock }: Host): Promise<PendingApprovals> {
-  const now = clock.now();
-  const { count, oldestAtMs, hasDecided } = await store.read(function* () {
-    return { ...(yield* countPending(now)), hasDecided: yield* hasUnmeasured(now - MEASURED_MS) };
-  });
-  const decided = hasDecided
-    ? await store.transaction(() => takeUnmeasured(now - MEASURED_MS), "normal")
-    : [];
-  return { count, oldestMs: oldestAtMs === null ? 0 : Math.max(0, now - oldestAtMs), decided };
 }
 
 export async function decideApproval(host: Host, id: string, decision: ApprovalDecision): Promise<Approval> {

@@ -29,7 +29,8 @@ import { specOf } from "../tool/create-callable.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
-import { type ApprovalDecision, decideApproval, readApprovals, readPending } from "./approvals.ts";
+import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
+import { readWaiting } from "./read-waiting.ts";
 import { finishAfterClose } from "./finish-after-close.ts";
 import { type BareScope, BareScopes } from "./bare-scopes.ts";
 import { createCapabilities } from "./capabilities.ts";
@@ -79,7 +80,7 @@ export class StoreRuntime {
     this.#ownsStore = store === undefined || typeof store === "string";
     const telemetry = options.telemetry?.connect({
       warnOnce: (topic, message) => this.#warnOnce(topic, message),
-      pendingApprovals: async () => (this.#store.isOpen ? readPending(this.#host) : undefined),
+      waiting: async () => (this.#store.isOpen ? readWaiting(this.#host) : undefined),
     });
     const open = async (): Promise<Store> => {
       const opened = await openStore(store);

@@ -2,6 +2,7 @@
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError } from "../invoke/error-record.ts";
+import { emitTakeover } from "../invoke/emit-takeover.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
 import { holdClaim } from "../store/tables/program-claims.ts";
@@ -53,7 +54,11 @@ export async function takeScopeFor(
       if (isReleased && run.kind !== "workflow")
         yield* settleRun(identity.runId, encodeCleanError(error), host.clock.now());
     });
-    if (taken !== undefined) return taken;
+    if (taken === undefined) continue;
+    const isTakeover = holder !== null && holder !== host.ownerId && run.kind !== "workflow";
+    const { kind, name: runName } = run;
+    emitTakeover(host, { runId: identity.runId, kind, name: runName, takeovers: isTakeover ? 1 : undefined });
+    return taken;
   }
 }
 

@@ -3,7 +3,7 @@ import { ToolwrightError } from "../errors.ts";
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Work, WorkEnd } from "../invoke/telemetry.ts";
-import { linkToRun, traceWork } from "../invoke/trace-work.ts";
+import { linkToRun, nameOf, traceWork } from "../invoke/trace-work.ts";
 import type { AgentTurn } from "./store-runtime.ts";
 
 export interface TracedRun<T> {
@@ -39,5 +39,5 @@ function endOfTurn<T>(turn: AgentTurn<T> | undefined, result: T): WorkEnd {
   const status = turn?.statusOf?.(result);
   const failure = turn?.failureOf?.(result);
   if (failure === undefined) return { status };
-  return { status, errorType: ToolwrightError.is(failure) ? failure.code : failure.name };
+  return { status, errorType: ToolwrightError.is(failure) ? failure.code : nameOf(failure) };
 }

@@ -18,7 +18,8 @@ export interface ProgramRun {
   readonly runId: string;
   readonly program: Program;
   readonly release: RunRelease;
-  readonly onClaimed: () => void;
+  /** @param takeovers how often in a row it was taken over from a dead owner, if it was */
+  readonly onClaimed: (takeovers?: number) => void;
 }
 
 export async function runProgram(options: ProgramRun): Promise<"ended" | "lost"> {
@@ -36,15 +37,15 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   };
   const { ownerId } = host;
   const held = { ownerId, epoch: stored.epoch + 1 };
-  const epoch = await host.failedWrites.claim(
+  const claimed = await host.failedWrites.claim(
     runClaimName(runId, held.epoch),
     () => claimProgram(runId, stored, claim),
     () => releaseProgram(runId, held, host.clock.now()),
   );
-  if (epoch === undefined) return "lost";
-  const own = { release, epoch };
+  if (claimed === undefined) return "lost";
+  const own = { release, epoch: claimed.epoch };
   host.claimed.set(runId, own);
-  options.onClaimed();
+  options.onClaimed(claimed.takeovers);
   release.setTasks(1);
   const input = stored.inputJson === null ? undefined : decode(stored.inputJson);
   const ended = await settle(options, input, () => {

@@ -1,5 +1,6 @@
 /** The runs that a worker has taken. It claims each one, drives it, and can give all of them back. */
 import { messageOf } from "../invoke/error-record.ts";
+import { emitTakeover } from "../invoke/emit-takeover.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, RunRelease } from "../invoke/run-release.ts";
 import { ToolwrightError } from "../errors.ts";
@@ -64,7 +65,10 @@ export class RunsAtWork {
 
   take(run: ReadyRun, onFree: () => void): void {
     const release = new RunRelease();
-    const ended = this.#drive(run, release)
+    const { telemetry } = this.#worker.host;
+    const drive = (): Promise<void> => this.#drive(run, release);
+    // Each activation is a trace of its own, whatever started the worker or woke it up.
+    const ended = (telemetry === undefined ? drive() : telemetry.apart(drive))
       .catch((error: unknown) => this.#runFailed(run, error))
       .then(() => this.#worker.onEnded(run.runId))
       .finally(() => {
@@ -96,10 +100,11 @@ export class RunsAtWork {
     const { host, options, code, skip } = this.#worker;
     const { runId } = run;
     let isClaimed = false;
-    const onClaimed = (): void => {
+    const onClaimed = (takeovers?: number): void => {
       isClaimed = true;
       this.#claimed += 1;
       emitClaim(host, run);
+      emitTakeover(host, { ...run, takeovers });
     };
     const found = code.find(run);
     const common = { host, runtime: options.runtime, runId, release, onClaimed };

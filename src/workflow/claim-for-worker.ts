@@ -109,7 +109,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
   });
   if (taken.kind !== "taken") return { kind: "lost" };
   options.onClaimed();
-  const { epoch, sagaJson } = taken;
+  const { epoch, sagaJson, takeovers } = taken;
   if ("error" in parsed) {
     const errorJson = encodeCleanError(parsed.error);
     const end = { status: "failed", errorJson, nowMs: host.clock.now() } as const;
@@ -136,7 +136,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     input,
     start,
     options: { runId },
-    isTakeover: stored.status === "running" && stored.ownerId !== null,
+    takeovers,
     release,
   });
   return { kind: "ended", result };

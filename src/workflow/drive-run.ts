@@ -2,6 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { createEmitter } from "../invoke/deliver-event.ts";
 import { encodeCleanError, messageOf } from "../invoke/error-record.ts";
+import { emitTakeover } from "../invoke/emit-takeover.ts";
 import { runClaimName } from "../invoke/failed-writes.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
@@ -43,21 +44,22 @@ export interface ClaimedRun {
   /** The stored options, overridden by those passed now. */
   readonly start: StartOptions;
   readonly options: RunWorkflowOptions;
-  /** The process that drove it before has died. */
-  readonly isTakeover: boolean;
+  /** The process that drove it before has died: how often in a row without progress. */
+  readonly takeovers: number | undefined;
   /** Set by a worker, which may give the run back. */
   readonly release?: RunRelease | undefined;
 }
 
 /** One activation: from its start or resume until it ends or waits. */
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
-  const { host, runId, name, isTakeover } = claimed;
+  const { host, runId, name, takeovers } = claimed;
   const place = { runId, kind: "workflow" } as const;
+  emitTakeover(host, { ...place, name, takeovers });
   const driveLinked = async (link: () => Promise<void>): Promise<WorkflowResult> => {
     await orGiveBack(claimed, link());
     return drive(claimed);
   };
-  return traceWork(host, { type: "workflow", name, place, isTakeover }, driveLinked, {
+  return traceWork(host, { type: "workflow", name, place }, driveLinked, {
     linkTo: linkToRun(host, runId),
     endOf: ({ status, error }) => ({ status, errorType: error?.code }),
   });

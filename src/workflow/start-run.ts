@@ -136,10 +136,9 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
         : await takeOverRun(host, stored, { shape, start, file: options.file });
     if (claim.kind === "lost") return undefined;
     if (claim.kind !== "taken") return storedResult(given, claim.run);
-    const { epoch, sagaJson } = claim;
+    const { epoch, sagaJson, takeovers } = claim;
     const views = createOutputViews(host.store, name, workflow.schemas);
     for (const warning of await orGiveBack({ host, runId, epoch }, views)) host.warnOnce(warning, warning);
-    const isTakeover = stored?.status === "running" && stored.ownerId !== null;
     return driveRun({
       host,
       runtime,
@@ -151,7 +150,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
       input,
       start,
       options,
-      isTakeover,
+      takeovers,
     });
   });
 }

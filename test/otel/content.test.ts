@@ -67,6 +67,16 @@ it('content: "redacted" adds what the log shows, and no redacted field', async (
     expect(text).not.toContain(secret);
 });
 
+it("an error type is a code or the name of a class, whatever a library calls its errors", async () => {
+  const seen = openSdk();
+  await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });
+  for (const name of ["APIError", "red-key 42 was refused"]) {
+    const error = Object.assign(new Error("red-error"), { name });
+    await runtime.run({ runId: name, name: "p" }, () => Promise.reject(error)).catch(() => undefined);
+  }
+  expect(seen.spans().map(({ attributes }) => attributes["error.type"])).toEqual(["APIError", "_OTHER"]);
+});
+
 it("metrics have no id of a run", async () => {
   const seen = openSdk();
   await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });

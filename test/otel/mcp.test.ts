@@ -40,6 +40,40 @@ it("the call of the server is a child of the call of the client", async () => {
   expect(received).toMatchObject({ parentId: sent?.context.spanId });
   expect(inner).toMatchObject({ parentId: received?.context.spanId });
   expect(inner?.context.traceId).toBe(sent?.context.traceId);
+  // The attributes of the MCP conventions are on the calls that there are, and not on those inside them.
+  expect(sent?.attributes).toMatchObject({ "mcp.method.name": "tools/call" });
+  expect(received?.attributes).toMatchObject({
+    "mcp.method.name": "tools/call",
+    "jsonrpc.request.id": expect.stringMatching(/^\d+$/),
+  });
+  expect(Object.keys(inner?.attributes ?? {}).filter((name) => /^(mcp|jsonrpc)/.test(name))).toEqual([]);
+});
+
+it("the server keeps the state of the trace, for samplers and other vendors", async () => {
+  const there = openSdk();
+  const client = await connect(openRuntime(there));
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  const _meta = { traceparent, tracestate: "ot=th:8,vendor=a1" };
+  await client.callTool({ name: "stock", arguments: {}, _meta });
+  for (const { context } of there.spans()) {
+    expect(context.traceId).toBe("1".repeat(32));
+    expect(context.traceState?.serialize()).toBe("ot=th:8,vendor=a1");
+  }
+});
+
+it("an error of the protocol has its code", async () => {
+  const seen = openSdk();
+  const client = await connect(openRuntime(openSdk()));
+  const broken = {
+    listTools: () => client.listTools(),
+    callTool: () => Promise.reject(Object.assign(new Error("no such tool"), { code: -32602 })),
+  };
+  const [stock] = await importMcpTools(broken, { sideEffect: false });
+  await openRuntime(seen).call(stock as Tool, {}, { runId: "r" });
+  expect(seen.spans()[0]?.attributes).toMatchObject({
+    "error.type": "TOOL_EXECUTION_FAILED",
+    "rpc.response.status_code": "-32602",
+  });
 });
 
 it("a trace context that is none is ignored", async () => {

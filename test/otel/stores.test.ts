@@ -1,6 +1,7 @@
 /** What telemetry keeps in the store, on both stores: links of forks and of programs, the queue, pending requests. */
-import { createRuntime, createWorker, defineTool } from "toolwright";
+import { createRuntime, createSmartAgent, createWorker, defineTool } from "toolwright";
 import { openTelemetry } from "toolwright/otel";
+import { createScriptedModel } from "toolwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
@@ -69,5 +70,52 @@ for (const kind of STORE_KINDS) {
     expect(rows.map(({ trace }) => String(trace))).toEqual(
       rows.map(() => expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)),
     );
+  });
+
+  test(`on ${kind.name}, runs that no worker takes are seen`, async () => {
+    const fresh = await kind.fresh();
+    const seen = openSdk();
+    const runtime = createRuntime({ store: fresh.address, telemetry: openTelemetry(seen.sdk) });
+    onTestFinished(async () => {
+      await runtime.close();
+      await fresh[Symbol.asyncDispose]();
+    });
+    const size = async () => (await seen.points("toolwright.queue.size")).map(({ value }) => value);
+    await runtime.ready();
+    expect(await size()).toEqual([0]);
+    await runtime.enqueue("pay", { input: {}, runId: "due" });
+    await runtime.enqueue("pay", { input: {}, runId: "later", startAt: Date.now() + 3_600_000 });
+    expect(await size()).toEqual([1]);
+    const { store } = await hostOf(runtime);
+    const age = "UPDATE toolwright_runs SET ready_at_ms = ready_at_ms - 90000 WHERE id = 'due'";
+    await store.transaction(() => change(age), "normal");
+    const [oldest] = await seen.points("toolwright.queue.oldest");
+    expect(oldest?.value).toBeGreaterThanOrEqual(90);
+  });
+
+  test(`on ${kind.name}, each agent of a task links to itself in the activation before`, async () => {
+    const fresh = await kind.fresh();
+    const seen = openSdk();
+    const runtime = createRuntime({ store: fresh.address, telemetry: openTelemetry(seen.sdk) });
+    onTestFinished(async () => {
+      await runtime.close();
+      await fresh[Symbol.asyncDispose]();
+    });
+    const ask = (name: string): Promise<unknown> =>
+      createSmartAgent({ name, model: createScriptedModel(["Done."]), runtime }).invoke({
+        messages: [{ role: "user", content: name }],
+      });
+    const activate = (): Promise<unknown> =>
+      runtime.run({ runId: "r" }, async () => {
+        await ask("reader");
+        await Promise.all([ask("writer"), ask("editor")]);
+      });
+    await activate();
+    await activate();
+    for (const name of ["reader", "writer", "editor"]) {
+      const [first, second] = seen.spans().filter((span) => span.name === `invoke_agent ${name}`);
+      expect(linksOf(first as never)).toEqual([]);
+      expect(linksOf(second as never)).toEqual([["resume", first?.context.spanId]]);
+    }
   });
 }

@@ -180,6 +180,8 @@ it("a smart agent with a sub-agent", async () => {
     ["add", "helper"],
     ["helper", "boss"],
   ]);
+  const agentOf = (name: string) => spanNamed(seen.spans(), name).attributes["gen_ai.agent.name"];
+  expect([agentOf("execute_tool add"), agentOf("execute_tool helper")]).toEqual(["helper", "boss"]);
   const agents = await seen.points("gen_ai.invoke_agent.duration");
   expect(agents.map(({ attributes }) => attributes["gen_ai.agent.name"])).toEqual(["helper", "boss"]);
   // The same input again is answered from the log: no work, no span.

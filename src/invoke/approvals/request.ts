@@ -52,8 +52,9 @@ export async function requestApproval(
       kind === "replay"
         ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
         : { approvalId: approval.id };
+    // The decision, and the call after it, link to the request; the request links to what was before.
+    const trace = span?.trace ?? null;
     if (row === undefined) {
-      const trace = span?.trace ?? null;
       yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, trace, ...waits });
     } else {
       const changes = yield* closeCall(
@@ -64,6 +65,7 @@ export async function requestApproval(
           outputJson: null,
           errorJson: row.errorJson,
           finishedAtMs: null,
+          trace,
           ...waits,
         },
         call.scope.writer,

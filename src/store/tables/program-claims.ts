@@ -34,17 +34,23 @@ export interface ProgramClaim {
   readonly crashLoop: { readonly most: number; readonly errorJson: string };
 }
 
-/** The new epoch, or `undefined` when another worker was faster. Every scope that an earlier owner has open is fenced. */
+export interface ClaimedProgram {
+  readonly epoch: number;
+  /** From a dead owner: how often in a row without progress. */
+  readonly takeovers: number | undefined;
+}
+
+/** `undefined` when another worker was faster. Every scope that an earlier owner has open is fenced. */
 export function* claimProgram(
   runId: string,
   checked: ClaimableProgram,
   { ownerId, nowMs, crashLoop }: ProgramClaim,
-): Transaction<number | undefined> {
+): Transaction<ClaimedProgram | undefined> {
   const row = yield* first(`${READ} {update}`, runId);
   if (row === undefined || readInteger(row, "claim_epoch") !== checked.epoch) return undefined;
   const isTakeover = readTextOrNull(row, "owner_id") !== null;
   yield* sealRun(runId);
-  const isLooping = isTakeover && (yield* countTakeover(runId)) > crashLoop.most;
+  const takeovers = isTakeover ? yield* countTakeover(runId) : undefined;
   const epoch = checked.epoch + 1;
   yield* change(
     `UPDATE toolwright_runs SET claim_epoch = ?2, claimed_by = ?3, owner_id = ?3, state = 'running', error_json = NULL,
@@ -54,7 +60,7 @@ export function* claimProgram(
     ownerId,
     nowMs,
   );
-  if (!isLooping) return epoch;
+  if (takeovers === undefined || takeovers <= crashLoop.most) return { epoch, takeovers };
   yield* endProgram(runId, { epoch, ownerId }, crashLoop.errorJson, nowMs);
   return undefined;
 }

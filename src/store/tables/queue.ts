@@ -4,7 +4,7 @@
  * the death of its owner) sets the marker here, in its own transaction; taking or ending the run clears it. On PostgreSQL a
  * trigger notifies the workers.
  */
-import { readIntegerOrNull, readOneOf, readText, readTextOrNull } from "./columns.ts";
+import { readInteger, readIntegerOrNull, readOneOf, readText, readTextOrNull } from "./columns.ts";
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { RUN_STATES, type RunState } from "../run-words.ts";
@@ -43,6 +43,19 @@ export function* readNextDue(): Transaction<number | null> {
      WHERE ready_at_ms IS NOT NULL AND is_due = 0 AND parked IS NULL`,
   );
   return row === undefined ? null : readIntegerOrNull(row, "in_ms");
+}
+
+/** Runs that were enqueued and have come due, and that no worker has taken. */
+export function* countQueued(): Transaction<{ count: number; oldestMs: number }> {
+  const row = yield* first(
+    `SELECT COUNT(*) AS count, {now} - MIN(ready_at_ms) AS oldest_ms FROM toolwright_runs
+     WHERE status = 'open' AND state = 'queued' AND parked IS NULL AND ready_at_ms <= {now}`,
+  );
+  if (row === undefined) return { count: 0, oldestMs: 0 };
+  return {
+    count: readInteger(row, "count"),
+    oldestMs: Math.max(0, readIntegerOrNull(row, "oldest_ms") ?? 0),
+  };
 }
 
 export interface QueuedRun {

@@ -24,12 +24,28 @@ export function* exchangeRunTrace(runId: string, trace: string): Transaction<Ear
   return { own: readTextOrNull(row, "own"), parent: readTextOrNull(row, "parent") };
 }
 
-/** The same for an agent that runs in a scope. */
-export function* exchangeScopeTrace(scopeId: number, trace: string): Transaction<string | null> {
-  const row = yield* first("SELECT trace FROM toolwright_scopes WHERE id = ?1", scopeId);
+/** So that the column does not grow without end. */
+const MOST_AGENTS = 64;
+const NO_TRACE = "-";
+
+/**
+ * The same for an agent that runs in a scope. The column has the span contexts of all its agents, separated by spaces.
+ * @param place of the agent among those of the scope, from 0
+ */
+export function* exchangeScopeTrace(
+  scopeId: number,
+  place: number,
+  trace: string,
+): Transaction<string | null> {
+  if (place >= MOST_AGENTS) return null;
+  const row = yield* first("SELECT trace FROM toolwright_scopes WHERE id = ?1 {update}", scopeId);
   if (row === undefined) return null;
-  yield* change("UPDATE toolwright_scopes SET trace = ?2 WHERE id = ?1", scopeId, trace);
-  return readTextOrNull(row, "trace");
+  const traces = readTextOrNull(row, "trace")?.split(" ") ?? [];
+  const earlier = traces[place] ?? NO_TRACE;
+  while (traces.length < place) traces.push(NO_TRACE);
+  traces[place] = trace;
+  yield* change("UPDATE toolwright_scopes SET trace = ?2 WHERE id = ?1", scopeId, traces.join(" "));
+  return earlier === NO_TRACE ? null : earlier;
 }
 
 /** The span context of the call that waits for a decision, else of the run. */

@@ -82,7 +82,13 @@ export function* holdRun(runId: string, epoch: number): Transaction<boolean> {
 }
 
 export type TakenRun =
-  | { readonly kind: "taken"; readonly epoch: number; readonly sagaJson: string | undefined }
+  | {
+      readonly kind: "taken";
+      readonly epoch: number;
+      readonly sagaJson: string | undefined;
+      /** From a dead owner: how often in a row without progress, if a worker counts it. */
+      readonly takeovers?: number | undefined;
+    }
   /** The owner died before it saw a cancel request. */
   | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
   /** Another process took the run first. */
@@ -120,9 +126,10 @@ export function* takeRun(
   }
   // A suspended owner must not continue beside this one, not even in tasks that this one has not reached yet.
   if (current.ownerId !== null && current.ownerId !== next.ownerId) yield* sealRun(runId);
+  let takeovers = current.status === "running" && current.ownerId !== null ? 1 : undefined;
   if (worker !== undefined) {
-    const isTakeover = current.status === "running" && current.ownerId !== null;
-    if (isTakeover && (yield* countTakeover(runId)) > worker.crashLoop.most) {
+    if (takeovers !== undefined) takeovers = yield* countTakeover(runId);
+    if (takeovers !== undefined && takeovers > worker.crashLoop.most) {
       const { errorJson } = worker.crashLoop;
       const row = { ...endOf(current, "failed", next.updatedAtMs), epoch: current.epoch + 1, errorJson };
       yield* voidApprovalsOfRun(runId);
@@ -144,7 +151,7 @@ export function* takeRun(
     next.optionsJson,
     worker?.inputJson ?? null,
   );
-  return { kind: "taken", epoch: current.epoch + 1, sagaJson };
+  return { kind: "taken", epoch: current.epoch + 1, sagaJson, takeovers };
 }
 
 function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart): Transaction<void> {

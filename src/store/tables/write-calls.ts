@@ -230,12 +230,15 @@ export function closeCall(
     readonly waitsFor?: string | null;
     /** `null`: the one that is stored. */
     readonly note?: string | null;
+    /** Of the request that the call waits for. */
+    readonly trace?: string | null;
   },
   writer: Writer,
 ): Transaction<number> {
   return change(
     `UPDATE toolwright_calls SET status = ?4, effect = ?5, output_json = ?6, error_json = ?7, finished_at_ms = ?8,
-       approval_id = COALESCE(?9, approval_id), waits_for = ?10, note = COALESCE(?15, note)
+       approval_id = COALESCE(?9, approval_id), waits_for = ?10, note = COALESCE(?15, note),
+       trace = COALESCE(?16, trace)
      WHERE key = ?1 AND attempt = ?2 AND status = ?3 AND scope_id = ?11 AND ${mayWrite("?12", "?13", "?14")}
        AND (effect IS NULL OR effect <> 'happened' OR ?5 = 'happened')`,
     row.key,
@@ -253,6 +256,7 @@ export function closeCall(
     writer.attempt,
     writer.epoch,
     end.note ?? null,
+    end.trace ?? null,
   );
 }
 

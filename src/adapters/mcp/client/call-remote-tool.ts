@@ -28,12 +28,15 @@ export async function callRemoteTool(
   if (isDisconnected(client)) throw unsent(tool);
   const { outputSchema: _checkedByUs, ...definition } = tool;
   let answer: unknown;
+  const telemetry = currentAmbient()?.scope.host.telemetry;
+  telemetry?.noteMcpCall();
   try {
     answer = await client.callTool(
       {
         name: tool.name,
         arguments: args,
-        _meta: { ...traceCarrier(), [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
+        // The server continues the trace of the call.
+        _meta: { ...telemetry?.carrier(), [MCP_IDEMPOTENCY_KEY]: ctx.idempotencyKey },
       },
       {
         signal: ctx.signal,
@@ -43,6 +46,7 @@ export async function callRemoteTool(
       },
     );
   } catch (cause) {
+    telemetry?.noteMcpCall(statusCodeOf(cause));
     throw unanswered(tool, cause);
   }
   if (bytesOf(answer, maxAnswerBytes) > maxAnswerBytes) throw tooLarge(tool, maxAnswerBytes);
@@ -52,9 +56,11 @@ export async function callRemoteTool(
   return outputOf(parsed.data);
 }
 
-/** The server continues the trace of the call. */
-function traceCarrier(): Readonly<Record<string, string>> {
-  return currentAmbient()?.scope.host.telemetry?.carrier() ?? {};
+/** The code of a JSON-RPC error. Other errors of clients have codes that are texts. */
+function statusCodeOf(cause: unknown): number | undefined {
+  const code: unknown =
+    typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+  return typeof code === "number" ? code : undefined;
 }
 
 /**

@@ -55,9 +55,10 @@ export async function handleCall(
     const answer = (): Promise<CallToolResult | InputRequiredResult> => answerWithKey(desk, request, key);
     try {
       const telemetry = await telemetryOf(desk.runtime);
+      const { mcpReq } = request.ctx;
       return await (telemetry === undefined
         ? answer()
-        : telemetry.continueFrom(request.ctx.mcpReq._meta, answer));
+        : telemetry.continueFrom({ id: mcpReq.id, carrier: mcpReq._meta }, answer));
     } finally {
       desk.waiting.release(repeatable(desk, request), key);
       await report.end();
