@@ -16,7 +16,7 @@ import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { codeDigest } from "../../src/workflow/code-digest.ts";
 import { z } from "zod";
-import { until } from "../semantics/harness.ts";
+import { never, until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { openLedger } from "./ledger.ts";
 import { startProcess } from "./start-process.ts";
@@ -45,7 +45,7 @@ async function open(): Promise<{
   };
 }
 
-const { Workflow, Approval, Task, workflow, outputs } = createWorkflows({
+const { Workflow, Approval, Parallel, Task, workflow, outputs } = createWorkflows({
   output: z.object({ text: z.string() }),
 });
 
@@ -226,6 +226,40 @@ test("a run that used files stays on its host", async () => {
   await shared.start();
   onTestFinished(() => shared.drain());
   await until(async () => (await sender.describeRun(runId)).status === "finished");
+});
+
+test("a run that was decided while its process worked is taken over when that process dies", async () => {
+  const { store: address, runtime: open_ } = await open();
+  const dying = createRuntime({ store: address });
+  // Its task never returns, and would keep it open.
+  onTestFinished(() => void dying.close());
+  let isDead = false;
+  const mixed = workflow(() => (
+    <Workflow name="mixed">
+      <Parallel>
+        <Approval id="ask" prompt="May it?" />
+        <Task id="slow" output={outputs.output}>
+          {() => (isDead ? { text: "done" } : never<{ text: string }>())}
+        </Task>
+      </Parallel>
+    </Workflow>
+  )) as WorkflowDefinition;
+  void runWorkflow(mixed, { runtime: dying, runId: "a" }).catch(() => undefined);
+  const sender = open_();
+  const requests = () => sender.approvals({ status: "pending" });
+  await until(async () => (await requests()).length === 1);
+  await sender.resolveToolApproval((await requests())[0]?.id ?? "", { approved: true });
+  isDead = true;
+  const { store, ownerId } = await hostOf(dying);
+  // A process of this host that does not exist, and that no worker has missed yet.
+  await store.transaction(
+    () => change("UPDATE toolwright_owners SET pid = 0, lease_until_ms = 1 WHERE id = ?1", ownerId),
+    "normal",
+  );
+  const worker = createWorker({ runtime: open_(), workflows: { mixed } });
+  await worker.start();
+  onTestFinished(() => worker.drain());
+  await until(async () => (await sender.describeRun("a")).status === "finished");
 });
 
 test("a run that kills its workers again and again fails", { timeout: 120_000 }, async () => {
