@@ -272,6 +272,8 @@ export class RunningWorker {
       // Also when nothing was found: a wake-up may have been lost.
       this.#look();
       await this.#wakeUps.sweep();
+      // Also if it has no place for another run, and so does not look for one.
+      this.#lastError = null;
     } catch (error) {
       this.#failed(error);
       nextMs = RETRY_MS;
