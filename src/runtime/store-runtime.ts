@@ -125,6 +125,7 @@ export class StoreRuntime {
       replay: (options as { readonly [REPLAY]?: Replay })[REPLAY],
       machine: this.#ownership.identity.host,
       isRootShared: false,
+      hasWorker: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>

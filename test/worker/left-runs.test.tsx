@@ -12,6 +12,7 @@ import {
   type WorkflowDefinition,
 } from "toolwright";
 import { expect, onTestFinished, test } from "vitest";
+import { listWorkers } from "../../src/operate/list-workers.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { codeDigest } from "../../src/workflow/code-digest.ts";
@@ -282,11 +283,31 @@ test("a run that kills its workers again and again fails", { timeout: 120_000 },
   expect(error?.code).toBe("WORKFLOW_CRASH_LOOP");
 });
 
+test("a runtime has one worker at a time, and a worker that was drained does not start again", async () => {
+  const { runtime: open_ } = await open();
+  const runtime = open_();
+  const first = createWorker({ runtime, programs: { one: () => 1 } });
+  const second = createWorker({ runtime, programs: { two: () => 2 } });
+  await first.start();
+  await first.start();
+  await expect(second.start()).rejects.toThrow("createWorker: runtime has a worker already.");
+  const { store } = await hostOf(runtime);
+  const serves = async () => (await listWorkers(store)).flatMap((one) => one.serves.map(({ name }) => name));
+  expect(await serves()).toEqual(["one"]);
+  await first.drain();
+  await second.start();
+  expect(await serves()).toEqual(["two"]);
+  await second.drain();
+  await expect(second.start()).rejects.toMatchObject({ code: "TOOL_RUNTIME_CLOSED" });
+});
+
 test("what a worker is given wrongly is refused by name", () => {
   const runtime = createRuntime({ store: ":memory:" });
   const flow = asking();
   expect(() => createWorker({ runtime })).toThrow(/at least one workflow/);
   expect(() => createWorker({ runtime, workflows: { flow }, leaseMs: 500 })).toThrow(/leaseMs.*2000/);
+  for (const drainMs of [-1, Number.NaN, Infinity, 2 ** 31])
+    expect(() => createWorker({ runtime, workflows: { flow }, drainMs })).toThrow(/drainMs.*0 to 86400000/);
   expect(() => createWorker({ runtime, workflows: { flow }, programs: { flow: () => 1 } })).toThrow(/twice/);
   expect(() => createWorker({ runtime, workflows: { flow }, leasMs: 1 } as never)).toThrow(/leaseMs/);
 });
