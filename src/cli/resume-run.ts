@@ -39,6 +39,7 @@ export async function resumeRun(
   if (handedOver !== undefined) {
     screen.printJson(handedOver);
     screen.print(`Run ${toTerminalName(runId)}: ${handedOver.message}`);
+    if (handedOver.command !== null) screen.print(`  ${handedOver.command}`);
     return EXIT.waiting;
   }
   return runFile(screen, {
@@ -64,7 +65,6 @@ async function handOver(store: string, runId: string): Promise<ResumeAnswer | un
     const file = found.kind === "workflow" ? found.run.file : null;
     if (file !== null && existsSync(file)) return undefined;
     const { summary } = await requireRun(opened, runId);
-    if (isOver(summary.status) && found.kind !== "workflow") return undefined;
     if (summary.status === "finished") return undefined;
     const answer = await requestResume(opened, runId, syntaxFor(store));
     return answer.by === "worker" ? answer : undefined;

@@ -94,6 +94,6 @@ async function answerHealth(
     const shown = { ready: isReady, state, concurrency, running: running.length, claimed };
     response.end(JSON.stringify(isKnown ? shown : { error: "not found" }));
   });
-  await listen(server, { surface: "worker --health-port", host: "::", port });
+  await listen(server, { surface: "worker --health-port", port });
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz` };
 }

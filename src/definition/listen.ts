@@ -6,7 +6,8 @@ import { ToolwrightError } from "../errors.ts";
 interface Address {
   /** The function in the error, for example `serve`. */
   readonly surface: string;
-  readonly host: string;
+  /** Default: every address of this machine, also where there is no IPv6. */
+  readonly host?: string | undefined;
   readonly port: number;
 }
 
@@ -18,7 +19,7 @@ const PORT_PROBLEMS: Readonly<Record<string, string>> = {
 
 /** @throws TOOL_OPTION_INVALID */
 export async function listen(server: Server, { surface, host, port }: Address): Promise<void> {
-  server.listen(port, host);
+  server.listen({ port, host });
   try {
     await once(server, "listening");
   } catch (error) {
@@ -26,7 +27,7 @@ export async function listen(server: Server, { surface, host, port }: Address): 
     const ofPort = PORT_PROBLEMS[code];
     throw new ToolwrightError(
       "TOOL_OPTION_INVALID",
-      `${surface}: cannot listen on ${host}:${port}: ${ofPort ?? message}.`,
+      `${surface}: cannot listen on ${host === undefined ? "port " : `${host}:`}${port}: ${ofPort ?? message}.`,
       {
         hint:
           ofPort === undefined

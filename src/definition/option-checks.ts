@@ -106,6 +106,10 @@ export function refuseInherited(given: object, known: readonly string[], inside 
 /** An object that can be stored. */
 export const storable: Check = (value, field) => {
   anObject(value, field);
+  aStorableValue(value, field);
+};
+
+export const aStorableValue: Check = (value, field) => {
   try {
     encode(value);
   } catch (error) {

@@ -111,6 +111,7 @@ const detachedHost: Host = {
   replay: undefined,
   machine: "",
   isRootShared: true,
+  hasWorker: false,
   becomeWorker: () => Promise.resolve(),
   fencedSignal: () => new AbortController().signal,
   isWatched: () => false,

@@ -94,6 +94,8 @@ export interface Host {
   readonly machine: string;
   /** The root is the same on every host that takes runs. */
   isRootShared: boolean;
+  /** A worker uses this runtime. Its row in the list of workers is that of the owner, so there is one at a time. */
+  hasWorker: boolean;
   /** The owner becomes a worker: its lease has this length, and it alone decides whether the owner is alive. */
   becomeWorker(leaseMs: number): Promise<void>;
   /** Fires when this runtime has lost its lease. */

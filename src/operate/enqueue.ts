@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import {
   aRunId,
-  anything,
+  aStorableValue,
   anInteger,
   type Check,
   must,
@@ -23,17 +23,20 @@ import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
 import { listWorkers } from "./list-workers.ts";
 
+/** Of a `Date`. */
+const LATEST_MS = 8.64e15;
+
 const aTime: Check = must(
   (value) =>
     (value instanceof Date && !Number.isNaN(value.getTime())) ||
-    (typeof value === "number" && Number.isFinite(value) && value >= 0),
-  "a Date, or a number of milliseconds since 1970",
+    (typeof value === "number" && value >= 0 && value <= LATEST_MS),
+  "a Date, or a number of milliseconds since 1970 that a Date can hold",
 );
 
 export const ENQUEUE_OPTIONS: OptionTable = optionTable<EnqueueOptions>(
   "runtime.enqueue",
   {
-    input: anything,
+    input: aStorableValue,
     runId: aRunId,
     startAt: aTime,
     priority: anInteger(Number.MIN_SAFE_INTEGER),
@@ -101,14 +104,17 @@ async function assertSame(
   const { runId } = run;
   const row = await store.read(() => readRunRow(runId));
   const isSameRun = row?.kind === run.kind && row.name === run.name;
-  const inputJson = isSameRun
-    ? run.kind === "workflow"
-      ? (await store.read(() => readRun(runId)))?.inputJson
-      : (await store.read(() => readProgram(runId)))?.inputJson
-    : undefined;
+  const workflow = isSameRun && run.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
+  // The first process that takes the run stores the input as the schema parsed it, with the digest of the code.
+  const isParsed = workflow !== undefined && workflow.shape !== "";
+  const inputJson =
+    workflow?.inputJson ?? (isSameRun ? (await store.read(() => readProgram(runId)))?.inputJson : undefined);
   // The input of a program that has ended is not compared: its id and name are the same.
   const isSame =
-    isSameRun && (inputJson === undefined || inputJson === null || covers(decode(inputJson), run.input));
+    isSameRun &&
+    (inputJson === undefined ||
+      inputJson === null ||
+      (isParsed ? covers(decode(inputJson), run.input) : isEqual(decode(inputJson), run.input)));
   if (isSame) return;
   throw new ToolwrightError(
     "WORKFLOW_RUN_EXISTS",
@@ -117,13 +123,20 @@ async function assertSame(
   );
 }
 
-/** A run that has started holds its input as the schema parsed it: defaults were added. */
+function isEqual(stored: unknown, given: unknown): boolean {
+  return canonicalText(stored) === canonicalText(given);
+}
+
+/** A run that has started holds its input as the schema parsed it: defaults were added, at any depth. */
 function covers(stored: unknown, given: unknown): boolean {
-  if (canonicalText(stored) === canonicalText(given)) return true;
-  if (typeof stored !== "object" || typeof given !== "object" || stored === null || given === null)
-    return false;
-  return Object.entries(given).every(([key, value]) => {
-    const kept = (stored as Record<string, unknown>)[key];
-    return kept !== undefined && canonicalText(kept) === canonicalText(value);
-  });
+  if (isEqual(stored, given)) return true;
+  if (!isPlain(stored) || !isPlain(given) || Array.isArray(stored) !== Array.isArray(given)) return false;
+  if (Array.isArray(given) && given.length !== Object.keys(stored).length) return false;
+  return Object.entries(given).every(([key, value]) => covers(stored[key], value));
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Array.isArray(value);
 }

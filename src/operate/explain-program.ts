@@ -1,5 +1,6 @@
 /** Explains a run that is no workflow: of an agent, a program or a single call. Its own process or command resumes it. */
 import type { Store } from "../store/store.ts";
+import { mayQueueAgain } from "../store/tables/program-claims.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
@@ -12,6 +13,7 @@ import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
 import { describeOpenCalls } from "./open-calls.ts";
 import { describeOwner, readLivingOwner } from "./run-owner.ts";
+import { readOutlook } from "./worker-outlook.ts";
 
 const MOST_REQUESTS = 20;
 const LONGEST_ERROR = 1_000;
@@ -28,6 +30,7 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
     case "waiting-approval":
       return { status, ...(await explainWaiting(store, summary, name)) };
     case "failed": {
+      const again = await explainAgain(store, { row, summary });
       const error = errorOf(row.errorJson);
       const reason = toShortText(error?.message ?? "no reason was recorded", LONGEST_ERROR);
       const hint = error === null || error.hint === "" ? [] : [toShortText(error.hint, LONGEST_ERROR)];
@@ -37,13 +40,15 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
           `${name} failed: ${reason}`,
           ...hint,
           ...(await describeOpenCalls(store, runId)),
-          againBy(summary),
+          ...again.because,
         ],
-        next: [calls],
+        next: [...again.next, calls],
       };
     }
-    case "cancelled":
-      return { status, because: [`${name} was cancelled.`, againBy(summary)], next: [calls] };
+    case "cancelled": {
+      const again = await explainAgain(store, { row, summary });
+      return { status, because: [`${name} was cancelled.`, ...again.because], next: [...again.next, calls] };
+    }
     case "queued":
       return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
     case "running":
@@ -54,6 +59,20 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
 }
 
 type Reasons = Omit<ExplainedSteps, "status">;
+
+/** How a run that has ended without success continues: by a worker that has run it before, or by its own program. */
+async function explainAgain(store: Store, { row, summary }: KnownRun): Promise<Reasons> {
+  const { runId } = summary;
+  if (!(await store.read(() => mayQueueAgain(runId)))) return { because: [againBy(summary)], next: [] };
+  const { mayTake, because } = await readOutlook(store, row);
+  const resume = nextStep("resume", runId);
+  return mayTake
+    ? { because: ["A worker runs it again if it is resumed."], next: [resume] }
+    : {
+        because: ["A worker runs it again if it is resumed.", because],
+        next: [resume, { ...nextStep("worker"), label: "Start a worker that knows it" }],
+      };
+}
 
 async function explainRunning(store: Store, { row, summary }: KnownRun, name: string): Promise<Reasons> {
   const { runId, interrupted } = summary;

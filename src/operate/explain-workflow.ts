@@ -5,6 +5,7 @@ import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";
 import { readCallLog } from "../store/tables/call-log.ts";
 import { listUnrepeatableCalls } from "../store/tables/earlier-calls.ts";
+import { readRunRow } from "../store/tables/runs.ts";
 import { readTaskHeads, type TaskHead } from "../store/tables/tasks.ts";
 import { readWaits } from "../store/tables/waits.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
@@ -20,7 +21,9 @@ import { isResumable } from "./is-resumable.ts";
 import { listRequests } from "./list-requests.ts";
 import { answerSteps, type NextStep, nextStep } from "./next-step.ts";
 import { describeCall, describeOpenCalls } from "./open-calls.ts";
+import { isOver } from "./run-status.ts";
 import { describeWaits, listRefusals } from "./run-waits.ts";
+import { readOutlook } from "./worker-outlook.ts";
 import { describeOwner, livenessIn, readLivingOwner } from "./run-owner.ts";
 
 export interface Explanation {
@@ -42,14 +45,20 @@ export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promis
   // A worker starts what was enqueued, by its name.
   const isQueued = run.status === "queued" || run.shape === "";
   if (run.file !== null || run.status === "finished" || isQueued) return { ...explanation, because };
+  const row = await store.read(() => readRunRow(run.runId));
+  const isServed = row !== undefined && (await readOutlook(store, row)).mayTake;
+  // `toolwright resume` hands a run that has ended to a worker that knows it. Any other run a worker continues by itself.
+  if (isServed && isOver(run.status)) return { ...explanation, because };
   // A resume needs a file that only the author of the program knows.
+  const next = explanation.next.filter(({ action, flags }) => action !== "resume" || flags.length > 0);
+  if (isServed) return { ...explanation, because, next };
   return {
     ...explanation,
     because: [
       ...because,
       "It was started by a program, so its file is not stored. To continue it, run the program again, or add --file <file> to resume.",
     ],
-    next: explanation.next.filter(({ action, flags }) => action !== "resume" || flags.length > 0),
+    next,
   };
 }
 

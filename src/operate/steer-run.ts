@@ -4,7 +4,7 @@ import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { voidApprovalsOfRun } from "../store/tables/approvals.ts";
 import { markReady } from "../store/tables/queue.ts";
-import { queueProgramAgain } from "../store/tables/program-claims.ts";
+import { mayQueueAgain, queueProgramAgain } from "../store/tables/program-claims.ts";
 import { assertResumable } from "../store/tables/reverts.ts";
 import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
 import { forgetTakeovers } from "../store/tables/takeovers.ts";
@@ -103,8 +103,18 @@ export async function requestResume(
     return { runId, status, by: "owner", message: `It is running in ${where}.`, command: null };
   }
   const outlook = await readOutlook(store, row);
-  if (outlook.mayTake && (await giveToWorkers(store, row)))
-    return { runId, status, by: "worker", message: "A worker resumes the run.", command: null };
+  // Only a worker resumes an agent or a program that was enqueued, so it is queued even if none is running.
+  const waits = kind !== "workflow" && (await store.read(() => mayQueueAgain(runId)));
+  if ((outlook.mayTake || waits) && (await giveToWorkers(store, row)))
+    return outlook.mayTake
+      ? { runId, status, by: "worker", message: "A worker resumes the run.", command: null }
+      : {
+          runId,
+          status,
+          by: "worker",
+          message: `It is queued. ${outlook.because} Start a worker that knows it.`,
+          command: toCommand(syntax, "worker", []),
+        };
   if (outlook.isChanged) {
     const command = toCommand(syntax, "resume", [runId, ["--accept-changes"]]);
     return { runId, status, by: null, message: outlook.because, command };

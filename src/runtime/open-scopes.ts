@@ -5,7 +5,6 @@ import { Scope } from "../invoke/scope.ts";
 import { settleRun } from "../store/tables/runs.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
-import { encode } from "../util/encode.ts";
 import { KeyedQueue } from "../util/keyed-queue.ts";
 import type { RunScopeOptions } from "./runtime.ts";
 import { takeScopeFor } from "./take-scope.ts";
@@ -33,8 +32,8 @@ export interface OpenOptions {
   /** Default: `program`. */
   readonly kind?: RunKind | undefined;
   readonly name?: string | undefined;
-  /** What a worker that resumes the run needs. */
-  readonly input?: unknown;
+  /** What a worker that resumes the run needs. Only for a run with a name that workers may know. */
+  readonly inputJson?: string | undefined;
   /** Calls pass the turn of the chat that they belong to. */
   readonly hasTurns?: boolean | undefined;
 }
@@ -53,13 +52,19 @@ export class OpenScopes {
   /** Takes the scope in the store. `owned` resolves when that is committed. */
   open(
     task: RunScopeOptions,
-    { guard, kind = "program", name: runName = "", budgetId = task.runId, hasTurns, input }: OpenOptions = {},
+    {
+      guard,
+      kind = "program",
+      name: runName = "",
+      budgetId = task.runId,
+      hasTurns,
+      inputJson,
+    }: OpenOptions = {},
   ): OpenedScope {
     const { identity, attempt } = identityOf(task);
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
-    const inputJson = input === undefined ? undefined : encode(input);
     this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {

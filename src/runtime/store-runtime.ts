@@ -29,6 +29,7 @@ import { specOf } from "../tool/create-callable.ts";
 import { specFrom, type ToolLike, toTools } from "../tool/from-tool.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import { systemClock, wholeClock } from "../util/clock.ts";
+import { encode } from "../util/encode.ts";
 import { type ApprovalDecision, decideApproval, readApprovals } from "./approvals.ts";
 import { readWaiting } from "./read-waiting.ts";
 import { finishAfterClose } from "./finish-after-close.ts";
@@ -125,6 +126,7 @@ export class StoreRuntime {
       replay: (options as { readonly [REPLAY]?: Replay })[REPLAY],
       machine: this.#ownership.identity.host,
       isRootShared: false,
+      hasWorker: false,
       becomeWorker: (leaseMs) => this.#becomeWorker(leaseMs),
       snapshotFor: createSnapshots(options.snapshots),
       capabilitiesFor: createCapabilities(options.capabilities, (topic, message) =>
@@ -191,9 +193,9 @@ export class StoreRuntime {
     const hasTurns = turn === undefined && task.turn === undefined;
     const listed: RunAs = task[RUN_AS] ?? { kind: "program", name: task.name ?? task.nodeId ?? "program" };
     const { kind, name } = turn === undefined ? listed : { kind: "agent" as const, name: turn.name };
-    const input = turn === undefined ? task.input : turn.input;
+    const inputJson = turn === undefined ? inputOf(task) : inputOfTurn(turn);
     const run = async (link: () => Promise<void>): Promise<T> => {
-      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, input });
+      const opened = this.#scopes.open(task, { kind, name, budgetId: turn?.budgetId, hasTurns, inputJson });
       await opened.owned;
       await link();
       if (turn !== undefined)
@@ -345,6 +347,15 @@ export interface AgentTurn<T> {
 }
 
 const SLOW_TASK_MS = 100;
+
+/** Without a name of its own, no worker knows the program: nothing is stored for one. */
+function inputOf({ name, input }: RunScopeOptions): string | undefined {
+  return name === undefined ? undefined : encode(input);
+}
+
+function inputOfTurn({ input }: Pick<AgentTurn<unknown>, "input">): string | undefined {
+  return input === undefined ? undefined : encode(input);
+}
 
 export interface TaskScopeOptions {
   /** Opens the scope at the first call of a tool, or when the task turns out to be slow. */

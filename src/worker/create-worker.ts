@@ -1,4 +1,5 @@
 /** Creates a worker. What it needs is loaded when it starts. */
+import { ToolwrightError } from "../errors.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { lazyModule } from "../util/lazy.ts";
 import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
@@ -8,7 +9,10 @@ import type { WorkerStatus } from "./worker-status.ts";
 const running = lazyModule(() => import("./running-worker.ts"));
 
 export interface Worker extends AsyncDisposable {
-  /** Registers the worker and starts to take runs. Rejects if the store or the queue cannot be used. */
+  /**
+   * Registers the worker and starts to take runs. Rejects if the store or the queue cannot be used, if the runtime has another
+   * worker, and after `drain`.
+   */
   start(): Promise<void>;
   status(): WorkerStatus;
   /** Resolves when nothing is ready for this worker, and nothing is at work. */
@@ -45,6 +49,10 @@ class LazyWorker implements Worker {
   }
 
   async start(): Promise<void> {
+    if (this.#draining !== undefined)
+      throw new ToolwrightError("TOOL_RUNTIME_CLOSED", "The worker was drained, and cannot start again.", {
+        hint: "Create another worker with createWorker.",
+      });
     this.#starting ??= this.#start();
     try {
       await this.#starting;

@@ -56,7 +56,7 @@ export interface WorkerOptions {
   readonly labels?: Labels | undefined;
   /** How long it may be silent before others take over its runs. From 2,000. Default 10,000. */
   readonly leaseMs?: number | undefined;
-  /** How long calls in flight may take when the worker drains. Default 30,000. */
+  /** How long calls in flight may take when the worker drains, up to a day. Default 30,000. */
   readonly drainMs?: number | undefined;
   /** The root folder is the same on every worker, as on a network drive: runs that used files may move. Default `false`. */
   readonly sharedRoot?: boolean | undefined;
@@ -64,6 +64,8 @@ export interface WorkerOptions {
 
 export const LEAST_LEASE_MS = 2_000;
 const MOST_LEASE_MS = 3_600_000;
+/** A timer that is too long for Node.js would end at once, and cut every call off. */
+const MOST_DRAIN_MS = 86_400_000;
 
 const aLease: Check = (value, field) => {
   if (typeof value === "number" && value >= LEAST_LEASE_MS && value <= MOST_LEASE_MS) return;
@@ -103,7 +105,10 @@ export const WORKER_OPTIONS: OptionTable = optionTable<WorkerOptions>(
     build: aFullText,
     labels: someLabels,
     leaseMs: aLease,
-    drainMs: must((value) => typeof value === "number" && value >= 0, "a number of milliseconds from 0"),
+    drainMs: must(
+      (value) => typeof value === "number" && value >= 0 && value <= MOST_DRAIN_MS,
+      `a number of milliseconds from 0 to ${MOST_DRAIN_MS}`,
+    ),
     sharedRoot: aBoolean,
   },
   { required: ["runtime"], example: "{ runtime, workflows: { order } }" },

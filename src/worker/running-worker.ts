@@ -3,6 +3,7 @@
  * lease. It survives the loss of its database.
  */
 import { hostname } from "node:os";
+import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import { Released } from "../invoke/run-release.ts";
@@ -37,7 +38,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const code = await loadServed(options);
   await runtime.ready();
   const host = await hostOf(runtime);
-  const worker = new RunningWorker(options, host, code, await createWakeUps(host, leaseMs));
+  const wakeUps = await createWakeUps(host, leaseMs);
+  if (host.hasWorker)
+    throw new ToolwrightError("TOOL_OPTION_INVALID", "createWorker: runtime has a worker already.", {
+      hint: "Name everything in one worker, or create another runtime on the same store.",
+      details: { option: "runtime" },
+    });
+  host.hasWorker = true;
+  const worker = new RunningWorker(options, host, code, wakeUps);
   try {
     await worker.start();
   } catch (error) {
@@ -169,6 +177,7 @@ export class RunningWorker {
     await this.#host.store
       .transaction(() => deleteWorker(this.#host.ownerId), "normal")
       .catch((error: unknown) => this.#failed(error));
+    this.#host.hasWorker = false;
     this.#state = "stopped";
     this.#tellIdle();
   }
@@ -272,6 +281,8 @@ export class RunningWorker {
       // Also when nothing was found: a wake-up may have been lost.
       this.#look();
       await this.#wakeUps.sweep();
+      // Also if it has no place for another run, and so does not look for one.
+      this.#lastError = null;
     } catch (error) {
       this.#failed(error);
       nextMs = RETRY_MS;

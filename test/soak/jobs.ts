@@ -36,7 +36,7 @@ export function runJob(job: Job, host: JobHost, script: Slot): Promise<void> {
 }
 
 async function runByWorker({ runId, kind, isSteady, steps }: Job, host: JobHost): Promise<void> {
-  const name = `${kind === "program" ? "order-program" : kind}${isSteady ? STEADY : ""}`;
+  const name = `${kind}${isSteady ? STEADY : ""}`;
   const input = kind === "smart-agent" ? toPrompt(steps) : { steps };
   const type = kind === "workflow" || kind === "program" ? kind : "agent";
   await insist(host, () => host.runtime.enqueue(name, { runId, input, kind: type }));

@@ -4,6 +4,7 @@ import {
   createSmartAgent,
   createWorker,
   defineTool,
+  type ProgramJob,
   runAgentLoop,
   type Runtime,
 } from "toolwright";
@@ -90,6 +91,73 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect((await agent.invoke({ runId: "a" })).content).toBe("Charged.");
   });
 
+  test("a run without a name of its own is left to its program, whatever the list calls it", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const dying = runtimeOn();
+    const hang = (): Promise<unknown> => charge.call({ cents: 1 });
+    const started: Promise<unknown>[] = [
+      dying.run({ runId: "script", input: { cents: 1 } }, hang),
+      dying.run({ runId: "node", nodeId: "step" }, hang),
+      dying.call(charge, { cents: 1 }, { runId: "bare" }),
+      dying.run({ runId: "named", name: "invoice" }, hang),
+    ];
+    for (const one of started) one.catch(() => undefined);
+    await until(() => keys.length === 4);
+    const { runs } = await dying.runs();
+    const names = Object.fromEntries(runs.map(({ runId, name }) => [runId, name]));
+    expect(names).toEqual({ script: "program", node: "step", bare: "charge", named: "invoice" });
+    const runtime = runtimeOn();
+    const ran: unknown[] = [];
+    const note = ({ runId, input }: ProgramJob): Promise<unknown> => {
+      ran.push([runId, input]);
+      return runtime.run({ runId }, hang);
+    };
+    const worker = createWorker({
+      runtime,
+      programs: { program: note, step: note, charge: note, invoice: note },
+      leaseMs: 2_000,
+    });
+    revive();
+    await kill(dying);
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    await until(() => finished(runtime, "named"));
+    await worker.idle();
+    expect(ran).toEqual([["named", undefined]]);
+    const { store } = await hostOf(runtime);
+    for (const runId of ["script", "node", "bare"]) {
+      expect(await runtime.describeRun(runId)).toMatchObject({ status: "running", interrupted: true });
+      const answer = await requestResume(store, runId, { program: "toolwright", store: undefined });
+      expect(answer).toMatchObject({ by: null, message: expect.stringContaining("Its program resumes it") });
+    }
+  });
+
+  test("a worker gets what was enqueued again, although the program stores an input of its own", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const inputs: unknown[] = [];
+    const start = async (): Promise<Runtime> => {
+      const runtime = runtimeOn();
+      const invoice = ({ runId, input }: ProgramJob): Promise<unknown> => {
+        inputs.push(input);
+        return runtime.run({ runId, name: "other", input: "own" }, () => charge.call({ cents: 2 }));
+      };
+      const worker = createWorker({ runtime, programs: { invoice }, leaseMs: 2_000, drainMs: 0 });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return runtime;
+    };
+    const dying = await start();
+    await dying.enqueue("invoice", { runId: "a", input: { order: 17 } });
+    await until(() => keys.length === 1);
+    revive();
+    await kill(dying);
+    const runtime = await start();
+    await until(() => finished(runtime, "a"));
+    expect(inputs).toEqual([{ order: 17 }, { order: 17 }]);
+  });
+
   test("a program of runtime.run gets its input, which is deleted at the end; unknown names are left alone", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();
@@ -142,27 +210,42 @@ test("a program that failed in a crash loop is resumed by a worker, with its inp
       return runtime.run({ runId }, () => undefined);
     },
   };
-  const worker = createWorker({ runtime, programs, leaseMs: 2_000 });
-  await worker.start();
-  onTestFinished(() => worker.drain());
   const { store } = await hostOf(runtime);
   // As the worker leaves it that finds the sixth dead owner in a row.
-  await runtime.enqueue("invoice", { runId: "poison", input: { cents: 9 }, startAt: Date.now() + 3_600_000 });
+  for (const runId of ["poison", "early"])
+    await runtime.enqueue("invoice", {
+      runId,
+      kind: "program",
+      input: { cents: 9 },
+      startAt: Date.now() + 3_600_000,
+    });
   await store.transaction(
     () =>
       change(
         `UPDATE toolwright_runs SET state = 'failed', claim_epoch = 6, takeovers = 6, ready_at_ms = NULL,
-           error_json = '{"code":"WORKFLOW_CRASH_LOOP","message":"again"}', finished_at_ms = 1 WHERE id = 'poison'`,
+           error_json = '{"code":"WORKFLOW_CRASH_LOOP","message":"again"}', finished_at_ms = 1`,
       ),
     "normal",
   );
-  expect(await requestResume(store, "poison", { program: "toolwright", store: undefined })).toMatchObject({
+  const syntax = { program: "toolwright", store: undefined };
+  // Without a worker it is queued, and says so.
+  expect((await runtime.explainRun("early")).because.join(" ")).toMatch(/A worker runs it again.*No worker/);
+  expect(await requestResume(store, "early", syntax)).toMatchObject({
     by: "worker",
+    message: "It is queued. No worker is running. Start a worker that knows it.",
+    command: "toolwright worker",
   });
+  const worker = createWorker({ runtime, programs, leaseMs: 2_000 });
+  await worker.start();
+  onTestFinished(() => worker.drain());
+  await until(() => finished(runtime, "early"));
+  // The page has a button for this step.
+  expect((await runtime.explainRun("poison")).next[0]?.command).toMatch(/resume poison/);
+  expect(await requestResume(store, "poison", syntax)).toMatchObject({ by: "worker", command: null });
   await until(() => finished(runtime, "poison"));
-  expect(inputs).toEqual([{ cents: 9 }]);
-  const [row] = await store.read(() => all("SELECT takeovers FROM toolwright_runs WHERE id = 'poison'"));
-  expect(row?.["takeovers"]).toBe(0);
+  expect(inputs).toEqual([{ cents: 9 }, { cents: 9 }]);
+  const rows = await store.read(() => all("SELECT takeovers FROM toolwright_runs"));
+  expect(rows.map((row) => row["takeovers"])).toEqual([0, 0]);
 });
 
 test("a loop of runAgentLoop with a name gets its messages, and a worker that starts later finds it", async () => {

@@ -12,11 +12,12 @@ import {
   type WorkflowDefinition,
 } from "toolwright";
 import { expect, onTestFinished, test } from "vitest";
+import { listWorkers } from "../../src/operate/list-workers.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
 import { codeDigest } from "../../src/workflow/code-digest.ts";
 import { z } from "zod";
-import { until } from "../semantics/harness.ts";
+import { never, until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { openLedger } from "./ledger.ts";
 import { startProcess } from "./start-process.ts";
@@ -45,7 +46,7 @@ async function open(): Promise<{
   };
 }
 
-const { Workflow, Approval, Task, workflow, outputs } = createWorkflows({
+const { Workflow, Approval, Parallel, Task, workflow, outputs } = createWorkflows({
   output: z.object({ text: z.string() }),
 });
 
@@ -228,6 +229,40 @@ test("a run that used files stays on its host", async () => {
   await until(async () => (await sender.describeRun(runId)).status === "finished");
 });
 
+test("a run that was decided while its process worked is taken over when that process dies", async () => {
+  const { store: address, runtime: open_ } = await open();
+  const dying = createRuntime({ store: address });
+  // Its task never returns, and would keep it open.
+  onTestFinished(() => void dying.close());
+  let isDead = false;
+  const mixed = workflow(() => (
+    <Workflow name="mixed">
+      <Parallel>
+        <Approval id="ask" prompt="May it?" />
+        <Task id="slow" output={outputs.output}>
+          {() => (isDead ? { text: "done" } : never<{ text: string }>())}
+        </Task>
+      </Parallel>
+    </Workflow>
+  )) as WorkflowDefinition;
+  void runWorkflow(mixed, { runtime: dying, runId: "a" }).catch(() => undefined);
+  const sender = open_();
+  const requests = () => sender.approvals({ status: "pending" });
+  await until(async () => (await requests()).length === 1);
+  await sender.resolveToolApproval((await requests())[0]?.id ?? "", { approved: true });
+  isDead = true;
+  const { store, ownerId } = await hostOf(dying);
+  // A process of this host that does not exist, and that no worker has missed yet.
+  await store.transaction(
+    () => change("UPDATE toolwright_owners SET pid = 0, lease_until_ms = 1 WHERE id = ?1", ownerId),
+    "normal",
+  );
+  const worker = createWorker({ runtime: open_(), workflows: { mixed } });
+  await worker.start();
+  onTestFinished(() => worker.drain());
+  await until(async () => (await sender.describeRun("a")).status === "finished");
+});
+
 test("a run that kills its workers again and again fails", { timeout: 120_000 }, async () => {
   const { store, runtime: open_ } = await open();
   const sender = open_();
@@ -248,11 +283,31 @@ test("a run that kills its workers again and again fails", { timeout: 120_000 },
   expect(error?.code).toBe("WORKFLOW_CRASH_LOOP");
 });
 
+test("a runtime has one worker at a time, and a worker that was drained does not start again", async () => {
+  const { runtime: open_ } = await open();
+  const runtime = open_();
+  const first = createWorker({ runtime, programs: { one: () => 1 } });
+  const second = createWorker({ runtime, programs: { two: () => 2 } });
+  await first.start();
+  await first.start();
+  await expect(second.start()).rejects.toThrow("createWorker: runtime has a worker already.");
+  const { store } = await hostOf(runtime);
+  const serves = async () => (await listWorkers(store)).flatMap((one) => one.serves.map(({ name }) => name));
+  expect(await serves()).toEqual(["one"]);
+  await first.drain();
+  await second.start();
+  expect(await serves()).toEqual(["two"]);
+  await second.drain();
+  await expect(second.start()).rejects.toMatchObject({ code: "TOOL_RUNTIME_CLOSED" });
+});
+
 test("what a worker is given wrongly is refused by name", () => {
   const runtime = createRuntime({ store: ":memory:" });
   const flow = asking();
   expect(() => createWorker({ runtime })).toThrow(/at least one workflow/);
   expect(() => createWorker({ runtime, workflows: { flow }, leaseMs: 500 })).toThrow(/leaseMs.*2000/);
+  for (const drainMs of [-1, Number.NaN, Infinity, 2 ** 31])
+    expect(() => createWorker({ runtime, workflows: { flow }, drainMs })).toThrow(/drainMs.*0 to 86400000/);
   expect(() => createWorker({ runtime, workflows: { flow }, programs: { flow: () => 1 } })).toThrow(/twice/);
   expect(() => createWorker({ runtime, workflows: { flow }, leasMs: 1 } as never)).toThrow(/leaseMs/);
 });

@@ -69,7 +69,8 @@ for (const kind of STORE_KINDS) {
     expect(await statusOf(sender, "bad")).toBe("queued");
     // The same again is the same run; another input is not.
     expect(await sender.enqueue("noting", { input: { n: "no number" }, runId })).toEqual({ runId });
-    await expect(sender.enqueue("noting", { input: { n: 7 }, runId })).rejects.toThrow(/already exists/);
+    for (const input of [{ n: 7 }, {}, undefined])
+      await expect(sender.enqueue("noting", { input, runId })).rejects.toThrow(/already exists/);
     const worker = createWorker({ runtime: runtimeOn(), workflows: { noting }, concurrency: 1 });
     await worker.start();
     await worker.idle();
@@ -81,6 +82,29 @@ for (const kind of STORE_KINDS) {
     expect(worker.status().state).toBe("stopped");
     const { runs } = await sender.runs({ status: "queued" });
     expect(runs.length).toBe(1);
+  });
+
+  test(`on ${kind.name}, the same input is the same run, also when the schema has added defaults`, async () => {
+    const runtimeOn = await open();
+    const sender = runtimeOn();
+    const order = createWorkflows({
+      input: z.object({
+        lines: z.array(z.object({ item: z.string(), count: z.number().default(1) })),
+        note: z.string().default(""),
+      }),
+    });
+    const ordering = order.workflow(() => <order.Workflow name="ordering" />) as WorkflowDefinition;
+    const input = { lines: [{ item: "pear" }] };
+    await sender.enqueue("ordering", { runId: "a", input });
+    const worker = createWorker({ runtime: runtimeOn(), workflows: { ordering } });
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    await until(async () => (await statusOf(sender, "a")) === "finished");
+    expect(await sender.enqueue("ordering", { runId: "a", input })).toEqual({ runId: "a" });
+    for (const lines of [[{ item: "fig" }], [{ item: "pear" }, { item: "pear" }], []])
+      await expect(sender.enqueue("ordering", { runId: "a", input: { lines } })).rejects.toMatchObject({
+        code: "WORKFLOW_RUN_EXISTS",
+      });
   });
 
   test(`on ${kind.name}, a decision in another process resumes the run`, async () => {
@@ -131,3 +155,20 @@ for (const kind of STORE_KINDS) {
     expect(runs).toBe(1);
   });
 }
+
+test("what cannot be enqueued is refused by name", async () => {
+  const runtime = createRuntime({ store: ":memory:" });
+  onTestFinished(() => runtime.close());
+  const refused = async (options: object, message: RegExp): Promise<void> => {
+    const error: unknown = await runtime.enqueue("w", options).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "TOOL_OPTION_INVALID", message: expect.stringMatching(message) });
+  };
+  await refused({ input: { when: () => 1 } }, /input must be storable: when is a function/);
+  await refused({ startAt: 1e300 }, /startAt must be a Date/);
+  await refused({ startAt: -1 }, /startAt must be a Date/);
+  await refused({ priority: 1.5 }, /priority must be an integer/);
+  await refused({ prio: 1 }, /Did you mean "priority"/);
+  await expect(runtime.run({ runId: "a", input: () => 1 }, () => 1)).rejects.toThrow(
+    /input must be storable/,
+  );
+});

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { createRuntime } from "toolwright";
 import { expect, onTestFinished, test } from "vitest";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
-import { all } from "../../src/store/statement.ts";
+import { all, change } from "../../src/store/statement.ts";
 import { createFolder, start, toolwright } from "../cli/command.ts";
 import { GREETING } from "../cli/workflows.ts";
 import { freshPostgresSchema } from "../postgres/fresh-postgres.ts";
@@ -53,6 +53,16 @@ test("worker: health, lease, hand-over of `resume`, and a drain at SIGTERM", asy
   const resumed = await toolwright(folder, ["resume", "h"]);
   expect(resumed).toMatchObject({ code: 3, stdout: "Run h: A worker resumes the run.\n" });
   await until(async () => (await runtime.describeRun("h")).status === "finished");
+  // So does a program that has failed in a crash loop.
+  await runtime.enqueue("echo", { runId: "e", input: 1, startAt });
+  const fail = `UPDATE toolwright_runs SET state = 'failed', claim_epoch = 6, takeovers = 6, ready_at_ms = NULL,
+    error_json = '{"code":"WORKFLOW_CRASH_LOOP","message":"again"}', finished_at_ms = 1 WHERE id = 'e'`;
+  await opened.transaction(() => change(fail), "normal");
+  expect(await toolwright(folder, ["resume", "e"])).toMatchObject({
+    code: 3,
+    stdout: "Run e: A worker resumes the run.\n",
+  });
+  await until(async () => (await runtime.describeRun("e")).status === "finished");
   command.child.kill("SIGTERM");
   expect((await command.ended).code).toBe(0);
   expect(await opened.read(() => all("SELECT owner_id FROM toolwright_workers"))).toEqual([]);

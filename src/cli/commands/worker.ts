@@ -28,7 +28,11 @@ export function addWorkerCommand(program: Command): void {
       "how long it may be silent before others take over (default: 10000)",
       wholeNumber(2_000),
     )
-    .option("--drain-ms <ms>", "how long calls may take after SIGTERM (default: 30000)", wholeNumber(0))
+    .option(
+      "--drain-ms <ms>",
+      "how long calls may take after SIGTERM (default: 30000)",
+      wholeNumber(0, 86_400_000),
+    )
     .option("--build <id>", "the version of the code, such as a commit")
     .option("--label <key=value...>", "labels that lists of workers show")
     .option("--shared-root", "the root folder is the same for every worker: runs that used files may move")

@@ -3,7 +3,7 @@ import { readInteger, readTextOrNull } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
-import { settleRun } from "./runs.ts";
+import { IS_FOR_WORKERS, settleRun } from "./runs.ts";
 import { sealRun } from "./scopes.ts";
 import { countTakeover } from "./takeovers.ts";
 
@@ -121,16 +121,22 @@ export function* releaseProgram(runId: string, claim: HeldClaim, nowMs: number):
   yield* markReady(runId);
 }
 
-/**
- * A run that failed or was cancelled, and that a worker has run before, waits for a worker again. Not a program whose input is
- * not stored, or not any more: it would run without it.
- */
+/** Not a program whose input is not stored any more: it would run without it. */
+const MAY_RUN_AGAIN = `status = 'open' AND kind <> 'workflow' AND state IN ('failed', 'cancelled') AND claim_epoch > 0
+  AND ${IS_FOR_WORKERS}`;
+
+/** Whether the agent or program has failed or was cancelled, and a worker that ran it before can run it again. */
+export function* mayQueueAgain(runId: string): Transaction<boolean> {
+  const row = yield* first(`SELECT 1 AS one FROM toolwright_runs WHERE id = ?1 AND ${MAY_RUN_AGAIN}`, runId);
+  return row !== undefined;
+}
+
+/** A run that failed or was cancelled, and that a worker has run before, waits for a worker again. */
 export function queueProgramAgain(runId: string, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET state = 'queued', owner_id = NULL, claimed_by = NULL, error_json = NULL, finished_at_ms = NULL,
        updated_at_ms = ?2
-     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND state IN ('failed', 'cancelled') AND claim_epoch > 0
-       AND (kind <> 'program' OR input_json IS NOT NULL)`,
+     WHERE id = ?1 AND ${MAY_RUN_AGAIN}`,
     runId,
     nowMs,
   );

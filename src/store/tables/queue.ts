@@ -8,7 +8,7 @@ import { readInteger, readIntegerOrNull, readOneOf, readText, readTextOrNull } f
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { RUN_STATES, type RunState } from "../run-words.ts";
-import { insertLabels, type Labels, listedName } from "./runs.ts";
+import { insertLabels, IS_FOR_WORKERS, type Labels, listedName } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
@@ -17,11 +17,11 @@ const IS_OPEN = "status = 'open' AND state NOT IN ('finished', 'failed', 'cancel
 const MARK = `UPDATE toolwright_runs SET sent_at_ms = NULL, parked = NULL,
   ready_at_ms = CASE WHEN ready_at_ms IS NULL OR ready_at_ms > ${AT} THEN ${AT} ELSE ready_at_ms END,
   is_due = CASE WHEN is_due = 1 OR ${AT} <= {now} THEN 1 ELSE 0 END
-WHERE id = ?1 AND ${IS_OPEN}`;
+WHERE id = ?1 AND ${IS_OPEN} AND ${IS_FOR_WORKERS}`;
 
 /**
  * From this time on a worker may take the run: once its owner, if it has one, has released it. The earliest of several times
- * counts. A run that has ended stays ended: 0.
+ * counts. A run that has ended stays ended, and one that no worker can know waits for its own program: 0.
  * @param atMs by the database's clock. `null`: now
  */
 export function markReady(runId: string, atMs: number | null = null): Transaction<number> {

@@ -6,6 +6,7 @@ import { readText } from "./columns.ts";
 import { all, change, changeBy, first } from "../statement.ts";
 import { RUN_KINDS, RUN_STATES, type RunKind } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
+import { encode } from "../../util/encode.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -45,13 +46,24 @@ export function listedName(name: string): string {
     .toWellFormed();
 }
 
+/** Stored as the input of a program that was started with a name and without an input. */
+export const NO_INPUT = encode(undefined);
+
+/**
+ * Whether a worker that knows the name of the run can run it: it was enqueued, or its program gave it a name, or it is a smart
+ * agent. The name of any other run is only shown in lists, such as that of a tool, and a worker that serves something else
+ * under it would fail the run.
+ */
+export const IS_FOR_WORKERS = `(kind = 'workflow' OR input_json IS NOT NULL OR (kind = 'agent' AND EXISTS (
+  SELECT 1 FROM toolwright_turns t WHERE t.run_id = toolwright_runs.id AND t.kind = 'agent')))`;
+
 /** What is known about a run when its first scope opens. */
 export interface RunStart {
   readonly kind: RunKind;
   readonly name: string;
   readonly ownerId: string | null;
   readonly labels?: Labels | undefined;
-  /** For a worker that resumes the run. */
+  /** For a worker that resumes the run: only if the run has a name that workers may know. */
   readonly inputJson?: string | undefined;
   /** A run that starts now keeps its model responses. */
   readonly isRecorded?: boolean | undefined;
@@ -83,7 +95,7 @@ export function* insertLabels(runId: string, labels: Labels, createdAtMs: number
 
 /**
  * A scope of the run opens. Runs of workflows have a status of their own. A run that its own program resumes waits for no
- * worker any more.
+ * worker any more. A worker gets what was enqueued, also if the program that it runs stores an input itself.
  * @param inputJson `null`: the one that is stored
  */
 export function reopenRun(
@@ -94,7 +106,9 @@ export function reopenRun(
 ): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ?3, finished_at_ms = NULL,
-       error_json = CASE WHEN state = 'running' THEN error_json END, input_json = COALESCE(?4, input_json),
+       error_json = CASE WHEN state = 'running' THEN error_json END,
+       input_json = CASE WHEN claimed_by IS NOT NULL OR ?4 = '${NO_INPUT}' THEN COALESCE(input_json, ?4)
+         ELSE COALESCE(?4, input_json) END,
        ready_at_ms = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN ready_at_ms END,
        is_due = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN is_due ELSE 0 END
      WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`,

@@ -4,10 +4,11 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { type OwnerRow, toOwnerRow, OWNER_COLUMNS } from "./owners.ts";
 import { quoted, type Served } from "./queue.ts";
-import { listedName } from "./runs.ts";
+import { IS_FOR_WORKERS, listedName } from "./runs.ts";
 
 /** Statements about the runs that workers take over, built once per worker. */
 export interface TakeoverStatements {
+  /** Also of runs that a decision or a signal has marked already: nothing else finds out that their owner is dead. */
   readonly listOwners: string;
   readonly readyOf: string;
   readonly readyOrphans: string;
@@ -20,14 +21,20 @@ export interface TakeoverStatements {
 export function takeoverStatements(served: readonly Served[]): TakeoverStatements {
   const named = served
     .filter(({ kind }) => kind !== "workflow")
-    .map(({ kind, name }) => ` OR (kind = '${kind}' AND name = ${quoted(listedName(name))})`);
-  const mayTake = `ready_at_ms IS NULL AND status = 'open' AND state = 'running'
+    .map(
+      ({ kind, name }) =>
+        ` OR (kind = '${kind}' AND name = ${quoted(listedName(name))} AND ${IS_FOR_WORKERS})`,
+    );
+  const atWork = `status = 'open' AND state = 'running'
     AND (kind = 'workflow' OR claimed_by IS NOT NULL${named.join("")})`;
+  const mayTake = `ready_at_ms IS NULL AND ${atWork}`;
   const mark =
     "UPDATE toolwright_runs SET ready_at_ms = {now}, is_due = 1, sent_at_ms = NULL, parked = NULL WHERE";
   return {
     listOwners: `SELECT ${OWNER_COLUMNS} FROM toolwright_owners WHERE id IN
-      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND ${mayTake})`,
+      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND ${mayTake})
+      OR ended_at_ms IS NULL AND id IN
+      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND is_due = 1 AND ${atWork})`,
     readyOf: `${mark} owner_id = ?1 AND ${mayTake}`,
     readyOrphans: `${mark} owner_id IS NOT NULL AND ${mayTake}
       AND NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = toolwright_runs.owner_id)`,

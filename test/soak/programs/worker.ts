@@ -42,8 +42,8 @@ const named = <T>(name: string, value: T): Record<string, T> => ({ [`${name}${in
 const worker = createWorker({
   runtime,
   workflows: named("workflow", createStepsWorkflow(`workflow${input.suffix}`, tools)),
-  // Not "program": that is the name of the runs of scripts, and workers take over what they know by name.
-  programs: named("order-program", runProgram),
+  // The runs of scripts are listed as "program" too. They have no name of their own, so workers must leave them alone.
+  programs: named("program", runProgram),
   agents: { ...named("smart-agent", agent), ...named("agent-loop", runLoop) },
   leaseMs: input.leaseMs,
   drainMs: 5_000,
