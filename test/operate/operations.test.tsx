@@ -66,7 +66,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
             }}
           </Task>
         </Parallel>
-        <Loop maxIterations={2} until={false}>
+        <Loop id="repeat" maxIterations={2} until={false}>
           <Task id="again" output={outputs.out}>
             {{ n: 3 }}
           </Task>
@@ -94,6 +94,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     const left = parallel?.children[0];
     expect(parallel).toMatchObject({ startedAtMs: left?.startedAtMs, finishedAtMs: left?.finishedAtMs });
     expect(described.tree[2]).toMatchObject({
+      nodeId: "repeat",
       kind: "loop",
       status: "finished",
       children: [
