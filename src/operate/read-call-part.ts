@@ -23,10 +23,6 @@ export async function readCallPart(
   part: CallPart,
   offset = 0,
 ): Promise<CallPiece> {
-  if (!Number.isSafeInteger(offset) || offset < 0)
-    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option offset must be a whole number from 0.", {
-      details: { option: "offset" },
-    });
   const stored = await store.read(() => selectPart(at, part));
   if (stored === undefined)
     throw new ToolwrightError(
@@ -36,6 +32,15 @@ export async function readCallPart(
         details: { key: at.key, attempt: at.attempt },
       },
     );
+  return toPiece(stored, offset);
+}
+
+/** @param stored `null` if there is no such value @throws TOOL_OPTION_INVALID */
+export function toPiece(stored: string | null, offset: number): CallPiece {
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option offset must be a whole number from 0.", {
+      details: { option: "offset" },
+    });
   const whole = stored === null ? "" : toShownStored(stored);
   const end = Math.min(whole.length, offset + PIECE_CHARS);
   return {
