@@ -137,7 +137,9 @@ function Answers({ approval }: { approval: Approval }) {
   const { isBusy, settled, problem, decide } = useDecision(approval);
   if (settled !== undefined) return <Settled approval={settled} />;
   const { value, problems } = readJson(text, approval.schema);
-  const isChanged = text !== original;
+  // The value counts, not its spaces.
+  const edited = problems.length === 0 ? asJson(value) : text;
+  const isChanged = edited !== original;
   const note = comment === "" ? {} : { comment };
   return (
     <form onSubmit={(event) => event.preventDefault()}>
@@ -163,7 +165,7 @@ function Answers({ approval }: { approval: Approval }) {
           </p>
         ))}
       </div>
-      {isEditing && isChanged && problems.length === 0 ? <Diff before={original} after={text} /> : null}
+      {isEditing && isChanged && problems.length === 0 ? <Diff before={original} after={edited} /> : null}
       <Comment text={comment} onText={setComment} />
       {problem === undefined ? null : <Refused problem={problem} />}
       <div class="actions">
@@ -205,6 +207,7 @@ function Answers({ approval }: { approval: Approval }) {
 /** An interrupted effect: only a person can know what happened outside. */
 function InterruptedAnswers({ approval }: { approval: Approval }) {
   const [output, setOutput] = useState("");
+  const [isAsked, setAsked] = useState(false);
   const [comment, setComment] = useState("");
   const { isBusy, settled, problem, decide } = useDecision(approval);
   if (settled !== undefined) return <Settled approval={settled} />;
@@ -213,7 +216,6 @@ function InterruptedAnswers({ approval }: { approval: Approval }) {
     ? { value: undefined, problems: [] }
     : readJson(output, approval.outputSchema);
   const isMissing = isEmpty && approval.outputSchema !== null;
-  const [isAsked, setAsked] = useState(false);
   const note = comment === "" ? {} : { comment };
   return (
     <form onSubmit={(event) => event.preventDefault()}>

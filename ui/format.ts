@@ -34,6 +34,12 @@ export function asJson(value: unknown): string {
   return escapeUnsafeInJson(JSON.stringify(value, null, 2) ?? "");
 }
 
+/** The name of a task with its pass, counted from 1 as in the explanation of a run. The first pass is not named. */
+export function taskName(nodeId: string, path: string): string {
+  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
+  return passes.every((pass) => pass === 1) ? nodeId : `${nodeId} (pass ${passes.join(".")})`;
+}
+
 /** A run without a name of its own is called by its kind. */
 export function kindAndName({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return name === "" || name === kind ? kind : `${kind} ${name}`;
