@@ -1,7 +1,7 @@
 /** One call in full: arguments, output and error, and what came of its approval. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
-import { duration, moment } from "./format.ts";
+import { decisionOf, duration, moment } from "./format.ts";
 import { Badge, Fact, ProblemBox } from "./parts.tsx";
 import type { Approval, CallRow } from "./types.ts";
 import { Value } from "./value.tsx";
@@ -12,7 +12,13 @@ const PARTS = [
   ["error", "Error"],
 ] as const;
 
-export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => void }) {
+interface CallPanelProps {
+  readonly runId: string;
+  readonly call: CallRow;
+  readonly onClose: () => void;
+}
+
+export function CallPanel({ runId, call, onClose }: CallPanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
@@ -57,7 +63,7 @@ export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => voi
           key={part}
           title={title}
           path={`calls/${encodeURIComponent(call.key)}/${call.attempt}`}
-          query={{ part }}
+          query={{ part, run: runId }}
           version={call.status}
         />
       ))}
@@ -91,9 +97,7 @@ function CallApproval({ id, status }: { id: string; status: string }) {
           </div>
           <p class="muted small">
             requested {moment(approval.requestedAtMs)}
-            {approval.decidedAtMs === null
-              ? ""
-              : `, ${approval.status} by ${approval.decidedBy ?? "an unnamed approver"}, ${moment(approval.decidedAtMs)}`}
+            {approval.decidedAtMs === null ? "" : `, ${decisionOf(approval)}`}
             {approval.comment === null ? "" : `: ${approval.comment}`}
           </p>
         </>

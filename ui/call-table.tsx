@@ -141,7 +141,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
       </div>
       {problem === undefined ? null : <ProblemBox problem={problem} title="Older calls cannot be read" />}
       {open === undefined ? null : (
-        <CallPanel key={idOf(open)} call={open} onClose={() => select(undefined)} />
+        <CallPanel key={idOf(open)} runId={run.runId} call={open} onClose={() => select(undefined)} />
       )}
     </>
   );

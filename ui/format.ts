@@ -1,5 +1,6 @@
 /** Times, durations and counts as short texts. */
 import { escapeUnsafeInJson } from "../src/util/storable-text.ts";
+import type { Approval } from "./types.ts";
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -32,6 +33,18 @@ export function count(number: number, what: string): string {
 /** The same value, with nothing that reorders or hides text: people read and edit it. */
 export function asJson(value: unknown): string {
   return escapeUnsafeInJson(JSON.stringify(value, null, 2) ?? "");
+}
+
+const ANSWERS = {
+  happened: 'answered "It happened"',
+  "run-again": 'answered "Run it again"',
+  "give-up": 'answered "Give up"',
+} as const;
+
+/** What was decided about a request, by whom and when. */
+export function decisionOf({ status, resolution, decidedBy, decidedAtMs }: Approval): string {
+  const what = resolution === null ? status : ANSWERS[resolution];
+  return `${what} by ${decidedBy ?? "an unnamed approver"}, ${moment(decidedAtMs ?? 0)}`;
 }
 
 /** The name of a task with its pass, counted from 1 as in the explanation of a run. The first pass is not named. */

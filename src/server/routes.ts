@@ -191,8 +191,8 @@ export const ROUTES: readonly Route[] = [
     query: schema.PART_QUERY,
     status: 200,
     response: schema.PART,
-    operate: ({ backend, params, query: { part, offset } }) =>
-      backend.read(({ store }) => readCallPart(store, params, part, offset)),
+    operate: ({ backend, params, query: { part, run: runId, offset } }) =>
+      backend.read(({ store }) => readCallPart(store, { ...params, runId }, part, offset)),
   }),
   route({
     id: "listApprovals",

@@ -144,6 +144,8 @@ export const CALL_PARAMS = z.strictObject({ key: id, attempt: wholeNumber });
 
 export const PART_QUERY = z.strictObject({
   part: z.enum(["input", "output", "error"]).default("output"),
+  /** The run of the call, which makes it quick to find. */
+  run: id.optional(),
   offset: wholeNumber.default(0),
 });
 

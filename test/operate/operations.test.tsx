@@ -165,6 +165,10 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     const at = { key: long?.key ?? "", attempt: 1 };
     const piece = await readCallPart(store, at, "output");
     expect(piece).toMatchObject({ offset: 0, nextOffset: PIECE_CHARS, totalChars: 150_002 });
+    expect(await readCallPart(store, { ...at, runId: "r" }, "output")).toEqual(piece);
+    await expect(readCallPart(store, { ...at, runId: "other" }, "output")).rejects.toMatchObject({
+      code: "TOOL_CALL_NOT_FOUND",
+    });
     const rest = await readCallPart(store, at, "output", 2 * PIECE_CHARS);
     expect(rest).toMatchObject({ nextOffset: null, text: `${"x".repeat(150_001 - 2 * PIECE_CHARS)}"` });
     expect(await readCallPart(store, at, "error")).toMatchObject({ text: "", totalChars: 0 });

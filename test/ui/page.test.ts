@@ -207,6 +207,7 @@ describe("an approval", () => {
       .getByText(/approved by browser/)
       .first()
       .waitFor();
+    await page.getByLabel("Edited arguments").getByText('+   "amount": 5,').waitFor();
     expect(await runtime.call(pay, { amount: 50, to: "Ada" }, { runId: "p2" })).toMatchObject({
       output: { paid: 5 },
     });
@@ -266,6 +267,7 @@ describe("an approval", () => {
     await page.getByRole("link", { name: "cut" }).click();
     await page.getByRole("button", { name }).click();
     await expect.poll(() => runtime.approvals({ runId: "cut" })).toMatchObject([decision]);
+    await page.getByText(`answered "${name}" by browser`).first().waitFor();
   });
 });
 
