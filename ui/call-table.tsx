@@ -185,8 +185,8 @@ function Row({ call, index, span, now, isOpen, hasTask }: RowProps) {
         </button>
       </td>
       {hasTask ? (
-        <td class="wide muted small" title={taskName(call.nodeId, call.path)}>
-          {taskName(call.nodeId, call.path)}
+        <td class="wide muted small" title={taskName(call)}>
+          {taskName(call)}
         </td>
       ) : null}
       <td>

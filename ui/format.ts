@@ -47,10 +47,18 @@ export function decisionOf({ status, resolution, decidedBy, decidedAtMs }: Appro
   return `${what} by ${decidedBy ?? "an unnamed approver"}, ${moment(decidedAtMs ?? 0)}`;
 }
 
-/** The name of a task with its pass, counted from 1 as in the explanation of a run. The first pass is not named. */
-export function taskName(nodeId: string, path: string): string {
+interface Named {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly kind?: string;
+}
+
+/** The name of a task with its pass or turn, counted from 1 as in the explanation of a run. The first is not named. */
+export function taskName({ nodeId, path, kind }: Named): string {
   const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
-  return passes.every((pass) => pass === 1) ? nodeId : `${nodeId} (pass ${passes.join(".")})`;
+  return passes.every((pass) => pass === 1)
+    ? nodeId
+    : `${nodeId} (${kind === "turn" ? "turn" : "pass"} ${passes.join(".")})`;
 }
 
 /** A run without a name of its own is called by its kind. */

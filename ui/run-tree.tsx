@@ -121,7 +121,7 @@ function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
         <span class="twist" aria-hidden="true">
           {isGroup ? (isClosed ? "▸" : "▾") : ""}
         </span>
-        <span class={isGroup ? "group" : "id"}>{taskName(node.nodeId, node.path)}</span>
+        <span class={isGroup ? "group" : "id"}>{taskName(node)}</span>
         {isGroup ? (
           <span class="muted small">
             {done} of {leaves.length}

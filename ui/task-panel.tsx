@@ -19,7 +19,7 @@ export function TaskPanel({ runId, node, onClose }: TaskPanelProps) {
     <section class="panel" aria-labelledby="task" onKeyDown={(event) => event.key === "Escape" && onClose()}>
       <div class="bar">
         <h3 id="task" tabIndex={-1} ref={heading}>
-          {taskName(nodeId, path)}
+          {taskName(node)}
         </h3>
         <button type="button" class="quiet" onClick={onClose}>
           Close

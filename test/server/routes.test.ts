@@ -245,7 +245,10 @@ describe("bad requests", () => {
       body: { approved: true, argsHash: "stale" },
     });
     expect(stale.status).toBe(409);
-    expect(errorOf(stale).code).toBe("TOOL_APPROVAL_MISMATCH");
+    expect(errorOf(stale)).toMatchObject({
+      code: "TOOL_APPROVAL_MISMATCH",
+      hint: expect.stringContaining("Read the request again"),
+    });
   });
 });
 
