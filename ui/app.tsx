@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { ApprovalList } from "./approval-list.tsx";
 import { notice } from "./notice.ts";
 import { Title } from "./parts.tsx";
+import { usePolled } from "./polled.ts";
 import { address, onLink } from "./router.ts";
 import { RunList } from "./run-list.tsx";
 import { RunView } from "./run.tsx";
@@ -59,6 +60,7 @@ function App() {
           </a>
           <a href="approvals" onClick={onLink} {...current("approvals")}>
             Approvals
+            <PendingCount />
           </a>
           <a href="schedules" onClick={onLink} {...current("schedules")}>
             Schedules
@@ -76,6 +78,20 @@ function App() {
         <View />
       </div>
     </>
+  );
+}
+
+const COUNT_EVERY_MS = 4_000;
+
+/** How many requests wait for a decision, on every view. */
+function PendingCount() {
+  const { data } = usePolled<{ total: number }>("approvals?status=pending&limit=1", COUNT_EVERY_MS);
+  if (data === undefined || data.total === 0) return null;
+  return (
+    <span class="count">
+      {data.total.toLocaleString("en")}
+      <span class="spoken"> pending</span>
+    </span>
   );
 }
 

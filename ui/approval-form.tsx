@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { asProblem, post, type Problem } from "./api.ts";
 import { checkJson } from "./check-json.ts";
-import { asJson, duration, moment } from "./format.ts";
+import { asJson, decisionOf, duration } from "./format.ts";
 import { diffLines } from "./line-diff.ts";
 import { notice } from "./notice.ts";
 import { Ago, Badge, ProblemBox, RunLink } from "./parts.tsx";
@@ -68,16 +68,17 @@ function Expiry({ approval, now }: { approval: Approval; now: number }) {
 function Settled({ approval }: { approval: Approval }) {
   return (
     <>
-      {approval.decidedAtMs === null ? null : (
-        <p>
-          {approval.status} by {approval.decidedBy ?? "an unnamed approver"}, {moment(approval.decidedAtMs)}
-        </p>
-      )}
+      {approval.decidedAtMs === null ? null : <p>{decisionOf(approval)}</p>}
       {approval.comment === null ? null : <p>Comment: {approval.comment}</p>}
-      <details>
-        <summary>Arguments</summary>
-        <pre tabIndex={0}>{asJson(approval.args)}</pre>
-      </details>
+      {approval.approvedArgs == null ? null : (
+        <Diff title="Edited arguments" before={asJson(approval.args)} after={asJson(approval.approvedArgs)} />
+      )}
+      {approval.kind === "task" || approval.approvedArgs != null ? null : (
+        <details>
+          <summary>Arguments</summary>
+          <pre tabIndex={0}>{asJson(approval.args)}</pre>
+        </details>
+      )}
     </>
   );
 }
@@ -137,7 +138,9 @@ function Answers({ approval }: { approval: Approval }) {
   const { isBusy, settled, problem, decide } = useDecision(approval);
   if (settled !== undefined) return <Settled approval={settled} />;
   const { value, problems } = readJson(text, approval.schema);
-  const isChanged = text !== original;
+  // The value counts, not its spaces.
+  const edited = problems.length === 0 ? asJson(value) : text;
+  const isChanged = edited !== original;
   const note = comment === "" ? {} : { comment };
   return (
     <form onSubmit={(event) => event.preventDefault()}>
@@ -163,7 +166,9 @@ function Answers({ approval }: { approval: Approval }) {
           </p>
         ))}
       </div>
-      {isEditing && isChanged && problems.length === 0 ? <Diff before={original} after={text} /> : null}
+      {isEditing && isChanged && problems.length === 0 ? (
+        <Diff title="Your change" before={original} after={edited} />
+      ) : null}
       <Comment text={comment} onText={setComment} />
       {problem === undefined ? null : <Refused problem={problem} />}
       <div class="actions">
@@ -205,6 +210,7 @@ function Answers({ approval }: { approval: Approval }) {
 /** An interrupted effect: only a person can know what happened outside. */
 function InterruptedAnswers({ approval }: { approval: Approval }) {
   const [output, setOutput] = useState("");
+  const [isAsked, setAsked] = useState(false);
   const [comment, setComment] = useState("");
   const { isBusy, settled, problem, decide } = useDecision(approval);
   if (settled !== undefined) return <Settled approval={settled} />;
@@ -213,7 +219,6 @@ function InterruptedAnswers({ approval }: { approval: Approval }) {
     ? { value: undefined, problems: [] }
     : readJson(output, approval.outputSchema);
   const isMissing = isEmpty && approval.outputSchema !== null;
-  const [isAsked, setAsked] = useState(false);
   const note = comment === "" ? {} : { comment };
   return (
     <form onSubmit={(event) => event.preventDefault()}>
@@ -299,11 +304,11 @@ function exampleOf(schema: object | null): string {
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
-function Diff({ before, after }: { before: string; after: string }) {
+function Diff({ title, before, after }: { title: string; before: string; after: string }) {
   return (
     <div>
-      <h4>Your change</h4>
-      <pre class="diff" tabIndex={0} aria-label="Your change">
+      <p class="muted small">{title}</p>
+      <pre class="diff" tabIndex={0} aria-label={title}>
         {diffLines(before, after).map(({ change, text }, index) => (
           <span key={index} class={change}>
             {SIGNS[change]} {text}

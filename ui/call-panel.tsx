@@ -1,11 +1,24 @@
-/** One call in full: arguments, output and error, piece by piece, since an output may have many megabytes. */
+/** One call in full: arguments, output and error, and what came of its approval. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
-import { duration, moment } from "./format.ts";
+import { decisionOf, duration, moment } from "./format.ts";
 import { Badge, Fact, ProblemBox } from "./parts.tsx";
-import type { Approval, CallPart, CallRow } from "./types.ts";
+import type { Approval, CallRow } from "./types.ts";
+import { Value } from "./value.tsx";
 
-export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => void }) {
+const PARTS = [
+  ["input", "Arguments"],
+  ["output", "Output"],
+  ["error", "Error"],
+] as const;
+
+interface CallPanelProps {
+  readonly runId: string;
+  readonly call: CallRow;
+  readonly onClose: () => void;
+}
+
+export function CallPanel({ runId, call, onClose }: CallPanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
@@ -45,9 +58,15 @@ export function CallPanel({ call, onClose }: { call: CallRow; onClose: () => voi
         )}
       </dl>
       {call.approvalId === null ? null : <CallApproval id={call.approvalId} status={call.status} />}
-      <Part call={call} part="input" title="Arguments" />
-      <Part call={call} part="output" title="Output" />
-      <Part call={call} part="error" title="Error" />
+      {PARTS.map(([part, title]) => (
+        <Value
+          key={part}
+          title={title}
+          path={`calls/${encodeURIComponent(call.key)}/${call.attempt}`}
+          query={{ part, run: runId }}
+          version={call.status}
+        />
+      ))}
     </section>
   );
 }
@@ -78,59 +97,11 @@ function CallApproval({ id, status }: { id: string; status: string }) {
           </div>
           <p class="muted small">
             requested {moment(approval.requestedAtMs)}
-            {approval.decidedAtMs === null
-              ? ""
-              : `, ${approval.status} by ${approval.decidedBy ?? "an unnamed approver"}, ${moment(approval.decidedAtMs)}`}
+            {approval.decidedAtMs === null ? "" : `, ${decisionOf(approval)}`}
             {approval.comment === null ? "" : `: ${approval.comment}`}
           </p>
         </>
       )}
     </div>
   );
-}
-
-function Part({ call, part, title }: { call: CallRow; part: "input" | "output" | "error"; title: string }) {
-  const [text, setText] = useState("");
-  const [next, setNext] = useState<number | null>(null);
-  const [total, setTotal] = useState<number>();
-  const [problem, setProblem] = useState<Problem>();
-  const load = async (offset: number): Promise<void> => {
-    try {
-      const path = `calls/${encodeURIComponent(call.key)}/${call.attempt}`;
-      const piece = await get<CallPart>(path, { part, offset: String(offset) });
-      setText((before) => (offset === 0 ? piece.text : before + piece.text));
-      setNext(piece.nextOffset);
-      setTotal(piece.totalChars);
-      setProblem(undefined);
-    } catch (error) {
-      setProblem(asProblem(error));
-    }
-  };
-  // The output is there once the call has ended.
-  useEffect(() => void load(0), [call.status]);
-  if (problem === undefined && (total === undefined || total === 0)) return null;
-  return (
-    <div class="part">
-      <h4>{title}</h4>
-      {problem === undefined ? null : <ProblemBox problem={problem} title={`${title} cannot be read`} />}
-      {text === "" ? null : (
-        <pre tabIndex={0} aria-label={title}>
-          {next === null ? pretty(text) : text}
-        </pre>
-      )}
-      {next === null || total === undefined ? null : (
-        <button type="button" class="quiet" onClick={() => void load(next)}>
-          Show more ({text.length.toLocaleString("en")} of {total.toLocaleString("en")} characters)
-        </button>
-      )}
-    </div>
-  );
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
 import { CallPanel } from "./call-panel.tsx";
-import { count, duration, roughly } from "./format.ts";
+import { count, duration, roughly, taskName } from "./format.ts";
 import { Badge, Empty, ProblemBox } from "./parts.tsx";
 import { address, go, withQuery } from "./router.ts";
 import { type Span, TimeBar } from "./time-bar.tsx";
@@ -58,6 +58,8 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(400);
+  // Every call of another run is made in its one task.
+  const hasTasks = run.kind === "workflow";
   const selected = address.value.query.get("call");
   const open = calls.find((call) => idOf(call) === selected);
   useEffect(() => {
@@ -98,6 +100,11 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
               <th scope="col" class="tool">
                 Tool
               </th>
+              {hasTasks ? (
+                <th scope="col" class="wide task">
+                  Task
+                </th>
+              ) : null}
               <th scope="col" class="call-status">
                 Status
               </th>
@@ -125,6 +132,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
                 span={span}
                 now={now}
                 isOpen={call === open}
+                hasTask={hasTasks}
               />
             ))}
             {below > 0 ? <Spacer rows={below} /> : null}
@@ -133,7 +141,7 @@ export function CallTable({ run, span, now }: { run: LiveRun; span: Span; now: n
       </div>
       {problem === undefined ? null : <ProblemBox problem={problem} title="Older calls cannot be read" />}
       {open === undefined ? null : (
-        <CallPanel key={idOf(open)} call={open} onClose={() => select(undefined)} />
+        <CallPanel key={idOf(open)} runId={run.runId} call={open} onClose={() => select(undefined)} />
       )}
     </>
   );
@@ -146,7 +154,7 @@ function select(call: CallRow | undefined): void {
 function Spacer({ rows }: { rows: number }) {
   return (
     <tr aria-hidden="true" style={{ height: `${rows * ROW_PX}px` }}>
-      <td colSpan={6} />
+      <td colSpan={7} />
     </tr>
   );
 }
@@ -157,9 +165,10 @@ interface RowProps {
   readonly span: Span;
   readonly now: number;
   readonly isOpen: boolean;
+  readonly hasTask: boolean;
 }
 
-function Row({ call, index, span, now, isOpen }: RowProps) {
+function Row({ call, index, span, now, isOpen, hasTask }: RowProps) {
   const isOver = call.status !== "started" && call.status !== "pending";
   const ms = call.durationMs ?? (isOver ? undefined : Math.max(0, now - call.startedAtMs));
   return (
@@ -175,6 +184,11 @@ function Row({ call, index, span, now, isOpen }: RowProps) {
           {call.toolName}
         </button>
       </td>
+      {hasTask ? (
+        <td class="wide muted small" title={taskName(call)}>
+          {taskName(call)}
+        </td>
+      ) : null}
       <td>
         <Badge status={call.status} />
         {call.tries > 1 ? <Badge status="note">{call.tries} tries</Badge> : null}

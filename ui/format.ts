@@ -1,5 +1,6 @@
 /** Times, durations and counts as short texts. */
 import { escapeUnsafeInJson } from "../src/util/storable-text.ts";
+import type { Approval } from "./types.ts";
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -32,6 +33,32 @@ export function count(number: number, what: string): string {
 /** The same value, with nothing that reorders or hides text: people read and edit it. */
 export function asJson(value: unknown): string {
   return escapeUnsafeInJson(JSON.stringify(value, null, 2) ?? "");
+}
+
+const ANSWERS = {
+  happened: 'answered "It happened"',
+  "run-again": 'answered "Run it again"',
+  "give-up": 'answered "Give up"',
+} as const;
+
+/** What was decided about a request, by whom and when. */
+export function decisionOf({ status, resolution, decidedBy, decidedAtMs }: Approval): string {
+  const what = resolution === null ? status : ANSWERS[resolution];
+  return `${what} by ${decidedBy ?? "an unnamed approver"}, ${moment(decidedAtMs ?? 0)}`;
+}
+
+interface Named {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly kind?: string;
+}
+
+/** The name of a task with its pass or turn, counted from 1 as in the explanation of a run. The first is not named. */
+export function taskName({ nodeId, path, kind }: Named): string {
+  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
+  return passes.every((pass) => pass === 1)
+    ? nodeId
+    : `${nodeId} (${kind === "turn" ? "turn" : "pass"} ${passes.join(".")})`;
 }
 
 /** A run without a name of its own is called by its kind. */

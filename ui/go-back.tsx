@@ -1,6 +1,7 @@
 /** Forks and reverts a run. Both show first what would happen, and change nothing until that is confirmed. */
 import { useState } from "preact/hooks";
 import { asProblem, post, type Problem } from "./api.ts";
+import { count } from "./format.ts";
 import { notice } from "./notice.ts";
 import { Command, ProblemBox, RunLink } from "./parts.tsx";
 import { leavesOf } from "./run-tree.tsx";
@@ -79,7 +80,7 @@ function ForkForm({ run }: { run: LiveRun }) {
           </select>
         </label>
         <label>
-          <span>Effects that it had already</span>
+          <span>Earlier effects</span>
           <select
             value={effects}
             onChange={(event) => {
@@ -101,7 +102,8 @@ function ForkForm({ run }: { run: LiveRun }) {
       {answer === undefined ? null : (
         <div class="answer" aria-live="polite">
           <p>
-            {answer.dryRun ? "Copies" : "Copied"} {answer.copied.tasks} tasks and {answer.copied.calls} calls.
+            {answer.dryRun ? "Copies" : "Copied"} {count(answer.copied.tasks, "task")} and{" "}
+            {count(answer.copied.calls, "call")}.
             {answer.rerun.length === 0 ? "" : ` Runs again: ${answer.rerun.join(", ")}.`}
             {answer.reverted.length === 0 ? "" : ` Copied, though reverted: ${answer.reverted.join(", ")}.`}
           </p>
@@ -130,7 +132,7 @@ function RevertForm({ run }: { run: LiveRun }) {
   );
   const revert = async (): Promise<void> => {
     const done = await send({});
-    if (done !== undefined) notice.value = `${done.reverted.length} effects are reverted.`;
+    if (done !== undefined) notice.value = `Reverted ${count(done.reverted.length, "effect")}.`;
   };
   return (
     <section aria-label="Revert">

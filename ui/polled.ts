@@ -9,11 +9,13 @@ export interface Polled<T> {
   readonly problem: Problem | undefined;
 }
 
-export function usePolled<T>(path: string): Polled<T> {
+/** @param path may have a query */
+export function usePolled<T>(path: string, everyMs: number = READ_EVERY_MS): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ data: undefined, problem: undefined });
   useEffect(() => {
     const abort = new AbortController();
     const read = async (): Promise<void> => {
+      if (document.hidden) return;
       try {
         const data = await get<T>(path, {}, abort.signal);
         setPolled({ data, problem: undefined });
@@ -22,9 +24,11 @@ export function usePolled<T>(path: string): Polled<T> {
       }
     };
     void read();
-    const timer = setInterval(() => void read(), READ_EVERY_MS);
+    const timer = setInterval(() => void read(), everyMs);
+    document.addEventListener("visibilitychange", read);
     return () => {
       abort.abort();
+      document.removeEventListener("visibilitychange", read);
       clearInterval(timer);
     };
   }, [path]);

@@ -1,7 +1,8 @@
 /** The tasks of a run as a tree that the arrow keys move through. */
 import { useRef, useState } from "preact/hooks";
-import { duration } from "./format.ts";
+import { duration, taskName } from "./format.ts";
 import { Badge } from "./parts.tsx";
+import { TaskPanel } from "./task-panel.tsx";
 import { type Span, TimeBar } from "./time-bar.tsx";
 import type { RunNode } from "./types.ts";
 
@@ -15,13 +16,22 @@ interface Item {
 /** A workflow may have thousands of tasks. */
 const MOST_ITEMS = 300;
 
-export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span: Span; now: number }) {
+interface RunTreeProps {
+  readonly runId: string;
+  readonly nodes: readonly RunNode[];
+  readonly span: Span;
+  readonly now: number;
+}
+
+export function RunTree({ runId, nodes, span, now }: RunTreeProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState<string>();
+  const [openId, setOpen] = useState<string>();
   const tree = useRef<HTMLUListElement>(null);
   const [isWhole, setWhole] = useState(false);
   const all = flatten(nodes, closed);
   const items = isWhole ? all : all.slice(0, MOST_ITEMS);
+  const open = all.find(({ id }) => id === openId);
   const active = items.some(({ id }) => id === current) ? current : items[0]?.id;
   const focus = (id: string | undefined): void => {
     if (id === undefined) return;
@@ -34,12 +44,22 @@ export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span:
     else next.delete(id);
     setClosed(next);
   };
+  const press = ({ id, node }: Item): void => {
+    if (node.children.length > 0) toggle(id, !closed.has(id));
+    else setOpen(id === openId ? undefined : id);
+  };
+  const close = (): void => {
+    setOpen(undefined);
+    focus(openId);
+  };
   const onKey = (event: KeyboardEvent): void => {
     const index = items.findIndex(({ id }) => id === active);
     const item = items[index];
     if (item === undefined) return;
     const isGroup = item.node.children.length > 0;
     const moves: Readonly<Record<string, () => void>> = {
+      Enter: () => press(item),
+      " ": () => press(item),
       ArrowDown: () => focus(items[index + 1]?.id),
       ArrowUp: () => focus(items[index - 1]?.id),
       Home: () => focus(items[0]?.id),
@@ -56,7 +76,7 @@ export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span:
   return (
     <>
       <ul role="tree" aria-label="Tasks" class="tree" ref={tree} onKeyDown={onKey}>
-        {items.map(({ id, node, level }) => (
+        {items.map(({ id, node, level, parent }) => (
           <li
             key={id}
             role="treeitem"
@@ -65,11 +85,9 @@ export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span:
             aria-selected={id === active}
             {...(node.children.length > 0 ? { "aria-expanded": !closed.has(id) } : {})}
             tabIndex={id === active ? 0 : -1}
-            class={`level-${Math.min(level, 8)}`}
+            class={`level-${Math.min(level, 8)}${id === openId ? " open" : ""}`}
             onFocus={() => setCurrent(id)}
-            onClick={() => {
-              if (node.children.length > 0) toggle(id, !closed.has(id));
-            }}
+            onClick={() => press({ id, node, level, parent })}
           >
             <NodeRow node={node} isClosed={closed.has(id)} span={span} now={now} />
           </li>
@@ -80,6 +98,7 @@ export function RunTree({ nodes, span, now }: { nodes: readonly RunNode[]; span:
           Show all {all.length.toLocaleString("en")} tasks
         </button>
       )}
+      {open === undefined ? null : <TaskPanel key={open.id} runId={runId} node={open.node} onClose={close} />}
     </>
   );
 }
@@ -93,7 +112,7 @@ interface NodeRowProps {
 
 function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
   const isGroup = node.children.length > 0;
-  const ms = node.startedAtMs === null ? undefined : (node.finishedAtMs ?? now) - node.startedAtMs;
+  const ms = timeOf(node, now);
   const leaves = isGroup ? leavesOf(node.children) : [];
   const done = leaves.filter(({ status }) => status === "finished" || status === "skipped").length;
   return (
@@ -102,7 +121,7 @@ function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
         <span class="twist" aria-hidden="true">
           {isGroup ? (isClosed ? "▸" : "▾") : ""}
         </span>
-        <span class={isGroup ? "group" : "id"}>{node.nodeId}</span>
+        <span class={isGroup ? "group" : "id"}>{taskName(node)}</span>
         {isGroup ? (
           <span class="muted small">
             {done} of {leaves.length}
@@ -111,18 +130,23 @@ function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
         {node.attempt !== null && node.attempt > 1 ? (
           <span class="muted small">attempt {node.attempt}</span>
         ) : null}
-        {node.path === "" || node.path === "0" ? null : <span class="muted small">pass {node.path}</span>}
       </span>
       <Badge status={node.status} />
-      {ms === undefined || node.startedAtMs === null ? (
+      {node.startedAtMs === null ? (
         <span class="timeline" aria-hidden="true" />
       ) : (
-        <TimeBar span={span} startedAtMs={node.startedAtMs} ms={ms} status={node.status} />
+        <TimeBar span={span} startedAtMs={node.startedAtMs} ms={ms ?? 0} status={node.status} />
       )}
       <span class="took muted small">{ms === undefined ? "" : duration(ms)}</span>
       {node.error?.message === undefined ? null : <span class="error small">{node.error.message}</span>}
     </>
   );
+}
+
+/** How long it has taken until now. Nobody knows it of a task whose process is gone. */
+function timeOf({ startedAtMs, finishedAtMs, status }: RunNode, now: number): number | undefined {
+  const end = finishedAtMs ?? (status === "interrupted" ? null : now);
+  return startedAtMs === null || end === null ? undefined : end - startedAtMs;
 }
 
 /** The tasks of a tree, without its groups. */
@@ -132,7 +156,7 @@ export function leavesOf(nodes: readonly RunNode[]): readonly RunNode[] {
 
 function flatten(nodes: readonly RunNode[], closed: ReadonlySet<string>, level = 1, parent?: string): Item[] {
   return nodes.flatMap((node) => {
-    const id = `${node.path}/${node.nodeId}`;
+    const id = `${node.kind}/${node.path}/${node.nodeId}`;
     const children = closed.has(id) ? [] : flatten(node.children, closed, level + 1, id);
     return [{ id, node, level, parent }, ...children];
   });

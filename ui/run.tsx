@@ -25,6 +25,7 @@ import { may } from "./session.ts";
 import { SignalForm } from "./signal-form.tsx";
 import type { Span } from "./time-bar.tsx";
 import type { Explanation, LiveRun, NextStep } from "./types.ts";
+import { Value } from "./value.tsx";
 
 export function RunView({ runId }: { runId: string }) {
   const live = useLive<LiveRun>({ run: runId }, (run, patch) => ({ ...run, ...patch }));
@@ -121,10 +122,11 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
           ))}
         </section>
       )}
+      {run.kind === "workflow" ? <Values run={run} /> : null}
       {run.tree.length === 0 ? null : (
         <section aria-labelledby="tasks">
           <h2 id="tasks">Tasks</h2>
-          <RunTree nodes={run.tree} span={spanOf(run, now)} now={now} />
+          <RunTree runId={run.runId} nodes={run.tree} span={spanOf(run, now)} now={now} />
         </section>
       )}
       <section aria-labelledby="calls">
@@ -147,6 +149,17 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   );
 }
 
+/** What the run was started with, and what came of it. */
+function Values({ run: { runId, status } }: { run: LiveRun }) {
+  const path = `runs/${encodeURIComponent(runId)}/values`;
+  return (
+    <section aria-label="Input and output" class="values">
+      <Value heading="h2" title="Input" path={path} query={{ part: "input" }} version="" />
+      <Value heading="h2" title="Output" path={path} query={{ part: "output" }} version={status} />
+    </section>
+  );
+}
+
 function progressOf({ tree, tasks }: LiveRun): string {
   const all = leavesOf(tree);
   const done = all.filter(({ status }) => status === "finished" || status === "skipped").length;
@@ -157,7 +170,10 @@ function progressOf({ tree, tasks }: LiveRun): string {
 function spanOf(run: LiveRun, now: number): Span {
   const isActive = run.status === "running" && !run.interrupted;
   const end = isActive ? now : Math.max(run.finishedAtMs ?? 0, run.updatedAtMs);
-  return { from: run.createdAtMs, to: Math.max(end, run.createdAtMs + 1) };
+  // A run may wait long for a worker before its first task starts.
+  const starts = leavesOf(run.tree).flatMap(({ startedAtMs }) => startedAtMs ?? []);
+  const from = starts.reduce((one, other) => Math.min(one, other), starts[0] ?? run.createdAtMs);
+  return { from, to: Math.max(end, from + 1) };
 }
 
 /** Read again with every change of the run. Until then the summary of the list explains it. */
@@ -193,9 +209,12 @@ function isIdle({ status, pendingApprovals, waits, revertedAtMs }: LiveRun): boo
   return status === "failed" || status === "cancelled" || (status.startsWith("waiting") && canContinue);
 }
 
+/** A resume would only wait again. */
+function isEarly({ waits, pendingApprovals }: LiveRun): boolean {
+  return pendingApprovals === 0 && waits.length > 0 && waits.every(({ isOver }) => !isOver);
+}
+
 const OVER = new Set(["finished", "failed", "cancelled"]);
-/** These have buttons of their own on this page. */
-const WITH_BUTTON = new Set(["cancel", "resume"]);
 
 interface StepsProps {
   readonly run: LiveRun;
@@ -224,10 +243,10 @@ function Steps({ run, next, resumesHere }: StepsProps) {
   // What was asked for has happened, or can no longer happen.
   useEffect(() => setAnswer(undefined), [OVER.has(run.status)]);
   const canCancel = may("operate") && !OVER.has(run.status);
-  const canResume =
-    may("operate") &&
-    (next.some(({ action }) => action === "resume") || run.interrupted || (resumesHere && isIdle(run)));
-  const others = next.filter(({ action }) => !WITH_BUTTON.has(action));
+  const hasStep = (name: string): boolean => next.some(({ action }) => action === name);
+  // A queued run whose next step is a worker: none takes it, but this server can run it.
+  const isStartable = resumesHere && (isIdle(run) || hasStep("worker"));
+  const canResume = may("operate") && !isEarly(run) && (hasStep("resume") || run.interrupted || isStartable);
   return (
     <>
       <div class="actions">
@@ -260,11 +279,11 @@ function Steps({ run, next, resumesHere }: StepsProps) {
         </div>
       )}
       {problem === undefined ? null : <ProblemBox problem={problem} title="The request was refused" />}
-      {others.length === 0 ? null : (
+      {next.length === 0 ? null : (
         <details class="steps">
           <summary>On the command line</summary>
           <ul>
-            {others.map(({ label, command }) => (
+            {next.map(({ label, command }) => (
               <li key={command}>
                 {label} <Command text={command} />
               </li>

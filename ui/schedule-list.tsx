@@ -20,7 +20,7 @@ export function ScheduleList() {
           There are no schedules. <code>toolwright schedule set</code> creates one.
         </p>
       ) : (
-        <ul class="runs" aria-label="Schedules">
+        <ul class="runs flat" aria-label="Schedules">
           {data.schedules.map((schedule) => (
             <Row key={schedule.name} schedule={schedule} now={now} />
           ))}

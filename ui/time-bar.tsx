@@ -13,12 +13,12 @@ interface TimeBarProps {
   readonly status: string;
 }
 
-/** What waits may have begun at the end of the span, and must still be seen. */
-const WAITING: ReadonlySet<string> = new Set(["pending", "waiting"]);
+/** What has no end may have begun at the end of the span, and must still be seen. */
+const OPEN: ReadonlySet<string> = new Set(["pending", "waiting", "interrupted", "unknown"]);
 
 export function TimeBar({ span, startedAtMs, ms, status }: TimeBarProps) {
   const whole = span.to - span.from;
-  const narrowest = WAITING.has(status) ? 6 : 1;
+  const narrowest = OPEN.has(status) ? 6 : 1;
   const left = Math.min(100 - narrowest, Math.max(0, ((startedAtMs - span.from) / whole) * 100));
   const width = Math.max(narrowest, Math.min(100 - left, (ms / whole) * 100));
   return (

@@ -87,6 +87,10 @@ export interface Approval {
   readonly decidedAtMs: number | null;
   readonly decidedBy: string | null;
   readonly comment: string | null;
+  /** Edited arguments that were approved. */
+  readonly approvedArgs: unknown;
+  /** The answer about an interrupted call. */
+  readonly resolution: "happened" | "run-again" | "give-up" | null;
 }
 
 export interface Explanation {

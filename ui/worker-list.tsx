@@ -22,7 +22,7 @@ export function WorkerList() {
           There are no workers. <code>toolwright worker</code> starts one.
         </p>
       ) : (
-        <ul class="runs" aria-label="Workers">
+        <ul class="runs flat" aria-label="Workers">
           {data.workers.map((worker) => (
             <Row key={worker.workerId} worker={worker} now={now} />
           ))}

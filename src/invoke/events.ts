@@ -79,7 +79,12 @@ export type TaskStatus = "running" | "finished" | "failed" | "skipped" | "waitin
 /** The shape of a workflow's tree. */
 export type PlanOutline =
   | { readonly kind: "task"; readonly id: string }
-  | { readonly kind: "parallel" | "loop" | "sequence"; readonly children: readonly PlanOutline[] };
+  | {
+      readonly kind: "parallel" | "loop" | "sequence";
+      /** Of a loop, if its author gave it one. */
+      readonly id?: string;
+      readonly children: readonly PlanOutline[];
+    };
 
 export type WorkflowEventDetails =
   | {

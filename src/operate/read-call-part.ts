@@ -1,7 +1,7 @@
 /** One value of a call, piece by piece: an output may have many megabytes. */
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { type CallPart, readCallPart as selectPart } from "../store/tables/call-pages.ts";
+import { type CallPart, type CallPlace, readCallPart as selectPart } from "../store/tables/call-pages.ts";
 import { toShownStored } from "../util/truncate.ts";
 
 export interface CallPiece {
@@ -19,14 +19,10 @@ export const PIECE_CHARS = 65_536;
 /** @throws TOOL_OPTION_INVALID, TOOL_CALL_NOT_FOUND */
 export async function readCallPart(
   store: Store,
-  at: { readonly key: string; readonly attempt: number },
+  at: CallPlace,
   part: CallPart,
   offset = 0,
 ): Promise<CallPiece> {
-  if (!Number.isSafeInteger(offset) || offset < 0)
-    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option offset must be a whole number from 0.", {
-      details: { option: "offset" },
-    });
   const stored = await store.read(() => selectPart(at, part));
   if (stored === undefined)
     throw new ToolwrightError(
@@ -36,6 +32,15 @@ export async function readCallPart(
         details: { key: at.key, attempt: at.attempt },
       },
     );
+  return toPiece(stored, offset);
+}
+
+/** @param stored `null` if there is no such value @throws TOOL_OPTION_INVALID */
+export function toPiece(stored: string | null, offset: number): CallPiece {
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw new ToolwrightError("TOOL_OPTION_INVALID", "Option offset must be a whole number from 0.", {
+      details: { option: "offset" },
+    });
   const whole = stored === null ? "" : toShownStored(stored);
   const end = Math.min(whole.length, offset + PIECE_CHARS);
   return {

@@ -59,6 +59,7 @@ class TreeBuilder {
   readonly #rows = new Map<string, TaskAtWork>();
   readonly #shown = new Set<string>();
   readonly #groups = new Map<string, number>();
+  readonly #named = new Set<string>();
 
   constructor(run: Pick<RunSummary, "status" | "interrupted">, tasks: readonly TaskAtWork[]) {
     this.#run = run;
@@ -83,7 +84,7 @@ class TreeBuilder {
       }
       return isLatest ? [pendingTask(node.id, passes)] : [];
     }
-    const nodeId = this.#groupId(node.kind);
+    const nodeId = this.#groupId(node, path);
     if (node.kind !== "loop") {
       const children = node.children.flatMap((child) => this.#node(child, passes, isLatest));
       return children.length === 0 ? [] : [this.#group(nodeId, node.kind, passes, children)];
@@ -96,7 +97,13 @@ class TreeBuilder {
     return [this.#group(nodeId, "loop", passes, children)];
   }
 
-  #groupId(kind: string): string {
+  /** The author's id, unless two loops have the same. */
+  #groupId({ kind, id }: Exclude<PlanOutline, { kind: "task" }>, path: string): string {
+    const place = `${path} ${id}`;
+    if (id !== undefined && !this.#named.has(place)) {
+      this.#named.add(place);
+      return id;
+    }
     const number = (this.#groups.get(kind) ?? 0) + 1;
     this.#groups.set(kind, number);
     return `${kind}-${number}`;

@@ -95,6 +95,7 @@ export async function requestResume(
       `Run "${runId}" has finished; there is nothing to resume.`,
       {
         details: { runId, status },
+        hint: "Nothing was changed. To run a part of it again, fork it.",
       },
     );
   if (status === "running" && !interrupted) {

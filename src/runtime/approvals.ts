@@ -146,7 +146,10 @@ function assertOpen(
     throw new ToolwrightError(
       "TOOL_APPROVAL_MISMATCH",
       `The decision on ${id} was made for other arguments.`,
-      { details },
+      {
+        details,
+        hint: "Read the request again, check its arguments, and decide with its argsHash. The request stays open.",
+      },
     );
   }
   if (decision.approvedArgs !== undefined) assertArguments(row, decision.approvedArgs);

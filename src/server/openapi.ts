@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ERROR } from "./schemas.ts";
 import { LARGEST_BODY_BYTES } from "./read-body.ts";
 import type { Route } from "./route.ts";
+import { cookieName } from "./sign-in.ts";
 
 export const API_PATH = "/api/v1";
 
@@ -28,7 +29,7 @@ export function describeApi(routes: readonly Route[], version: string, server: s
     components: {
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
-        browser: { type: "apiKey", in: "cookie", name: "toolwright-session" },
+        browser: { type: "apiKey", in: "cookie", name: cookieName(new URL(server).host) },
       },
       schemas: { Error: toSchema(ERROR) },
     },
@@ -40,14 +41,16 @@ const ERROR_RESPONSES = {
   "401": "There is no valid token.",
   "403": "The token lacks the scope, or the host or origin is not allowed.",
   "404": "There is no such run, request, call or workflow.",
+  "408": "The body did not arrive in time.",
   "409": "The current state does not allow it.",
   "413": "The body is too large.",
   "415": "The body is not JSON.",
   "422": "The body does not match its schema.",
+  "500": "An unexpected error, which the server logs.",
   "503": "The store cannot be used, or all event streams are in use.",
 } as const;
 
-const OF_WRITES: ReadonlySet<string> = new Set(["409", "413", "415", "422"]);
+const OF_WRITES: ReadonlySet<string> = new Set(["408", "409", "413", "415", "422"]);
 
 function describeRoute(one: Route): Json {
   const statuses = Object.entries(ERROR_RESPONSES).filter(

@@ -7,6 +7,7 @@ import { countRequests } from "../operate/list-requests.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { readVersion } from "../operate/open-for-operators.ts";
 import { readCallPart } from "../operate/read-call-part.ts";
+import { readRunValue } from "../operate/read-run-value.ts";
 import { signalRun } from "../operate/signal-run.ts";
 import { readWorkflowOrigin } from "../operate/workflow-origin.ts";
 import { decideFrom } from "./decide.ts";
@@ -71,6 +72,26 @@ export const ROUTES: readonly Route[] = [
           resumesHere: origin !== undefined && workflows.findFor(id, origin) !== undefined,
         };
       }),
+  }),
+  route({
+    id: "readRunValue",
+    summary: "The input or output of a workflow's run, or the output of a task, piece by piece",
+    method: "GET",
+    path: "/runs/:id/values",
+    scope: "read",
+    params: schema.RUN_PARAMS,
+    query: schema.VALUE_QUERY,
+    status: 200,
+    response: schema.PART,
+    operate: ({ backend, params: { id: runId }, query: { part, task, path = "", offset } }) =>
+      backend.read(({ store }) =>
+        readRunValue(store, {
+          runId,
+          part,
+          offset,
+          task: task === undefined ? undefined : { nodeId: task, path },
+        }),
+      ),
   }),
   route({
     id: "listCalls",
@@ -170,8 +191,8 @@ export const ROUTES: readonly Route[] = [
     query: schema.PART_QUERY,
     status: 200,
     response: schema.PART,
-    operate: ({ backend, params, query: { part, offset } }) =>
-      backend.read(({ store }) => readCallPart(store, params, part, offset)),
+    operate: ({ backend, params, query: { part, run: runId, offset } }) =>
+      backend.read(({ store }) => readCallPart(store, { ...params, runId }, part, offset)),
   }),
   route({
     id: "listApprovals",

@@ -144,8 +144,27 @@ export const CALL_PARAMS = z.strictObject({ key: id, attempt: wholeNumber });
 
 export const PART_QUERY = z.strictObject({
   part: z.enum(["input", "output", "error"]).default("output"),
+  /** The run of the call, which makes it quick to find. */
+  run: id.optional(),
   offset: wholeNumber.default(0),
 });
+
+/** Without `task`: of the run itself. `path` is that of the task in the tree. */
+export const VALUE_QUERY = z
+  .strictObject({
+    part: z.enum(["input", "output"]).default("output"),
+    task: text(1_000).min(1).optional(),
+    path: text(1_000).optional(),
+    offset: wholeNumber.default(0),
+  })
+  .refine(({ part, task }) => part === "output" || task === undefined, {
+    message: "only a run has an input; leave task out",
+    path: ["task"],
+  })
+  .refine(({ task, path }) => task !== undefined || path === undefined, {
+    message: "needs task",
+    path: ["path"],
+  });
 
 export const PART = z.looseObject({
   text: z.string(),

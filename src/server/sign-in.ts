@@ -37,7 +37,7 @@ export function signIn(request: Request, tokens: Tokens, host: string, home: str
 }
 
 /** Cookies ignore ports: without one in the name, two servers on this machine would sign each other out. */
-function cookieName(host: string): string {
+export function cookieName(host: string): string {
   return `toolwright-${/:(\d+)$/.exec(host)?.[1] ?? "session"}`;
 }
 

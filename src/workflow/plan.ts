@@ -28,6 +28,7 @@ export type PlanNode =
       /** Its position among the loops of the tree, which tells loops without an id apart. */
       readonly number: number;
       readonly name: string;
+      readonly id: string | undefined;
       readonly body: PlanNode;
       readonly until: boolean;
       readonly maxIterations: number;
@@ -220,7 +221,8 @@ function loopOf(
   children: readonly PlanNode[],
   found: Found,
 ): PlanNode {
-  const name = typeof props["id"] === "string" ? `<Loop id="${props["id"]}">` : "<Loop>";
+  const id = typeof props["id"] === "string" ? props["id"] : undefined;
+  const name = id === undefined ? "<Loop>" : `<Loop id="${id}">`;
   const until = props["until"] === true;
   if (typeof props["until"] !== "boolean" && props["maxIterations"] === undefined) {
     throw workflowError(
@@ -236,6 +238,7 @@ function loopOf(
     kind: "loop",
     number: found.loops,
     name,
+    id,
     body: { kind: "sequence", children },
     until,
     maxIterations: isDefaultLimit ? DEFAULT_MAX_ITERATIONS : (props["maxIterations"] as number),
@@ -272,7 +275,9 @@ export function outlineOf(node: PlanNode): readonly PlanOutline[] {
     case "saga":
       return node.children.flatMap(outlineOf);
     case "loop":
-      return [{ kind: "loop", children: outlineOf(node.body) }];
+      return [
+        { kind: "loop", ...(node.id === undefined ? {} : { id: node.id }), children: outlineOf(node.body) },
+      ];
     case "parallel":
       return [
         {

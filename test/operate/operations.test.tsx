@@ -66,7 +66,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
             }}
           </Task>
         </Parallel>
-        <Loop maxIterations={2} until={false}>
+        <Loop id="repeat" maxIterations={2} until={false}>
           <Task id="again" output={outputs.out}>
             {{ n: 3 }}
           </Task>
@@ -94,6 +94,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     const left = parallel?.children[0];
     expect(parallel).toMatchObject({ startedAtMs: left?.startedAtMs, finishedAtMs: left?.finishedAtMs });
     expect(described.tree[2]).toMatchObject({
+      nodeId: "repeat",
       kind: "loop",
       status: "finished",
       children: [
@@ -164,6 +165,10 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     const at = { key: long?.key ?? "", attempt: 1 };
     const piece = await readCallPart(store, at, "output");
     expect(piece).toMatchObject({ offset: 0, nextOffset: PIECE_CHARS, totalChars: 150_002 });
+    expect(await readCallPart(store, { ...at, runId: "r" }, "output")).toEqual(piece);
+    await expect(readCallPart(store, { ...at, runId: "other" }, "output")).rejects.toMatchObject({
+      code: "TOOL_CALL_NOT_FOUND",
+    });
     const rest = await readCallPart(store, at, "output", 2 * PIECE_CHARS);
     expect(rest).toMatchObject({ nextOffset: null, text: `${"x".repeat(150_001 - 2 * PIECE_CHARS)}"` });
     expect(await readCallPart(store, at, "error")).toMatchObject({ text: "", totalChars: 0 });

@@ -58,6 +58,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       startRun: { body: { workflow: "greeting", input: { name: "Ada" }, runId: "g-1" } },
       describeRun: { path: { id: "pay run/1" } },
       explainRun: { path: { id: "pay run/1" } },
+      readRunValue: { path: { id: "done" }, query: { part: "output", task: "greet", path: "" } },
       listCalls: { path: { id: "pay run/1" }, query: { limit: "10" } },
       readCallPart: { path: { key: call?.key ?? "", attempt: "1" }, query: { part: "input", offset: "0" } },
       listApprovals: { query: { status: "pending" } },
@@ -145,6 +146,9 @@ describe("bad requests", () => {
     "/calls/k/1?part=all",
     "/calls/k/1?offset=-1",
     "/calls/k/one",
+    "/runs/r/values?part=error",
+    "/runs/r/values?part=input&task=t",
+    "/runs/r/values?path=0",
     "/events?run=r&status=running",
     "/runs/%ff",
     "/runs/%00",
@@ -241,7 +245,10 @@ describe("bad requests", () => {
       body: { approved: true, argsHash: "stale" },
     });
     expect(stale.status).toBe(409);
-    expect(errorOf(stale).code).toBe("TOOL_APPROVAL_MISMATCH");
+    expect(errorOf(stale)).toMatchObject({
+      code: "TOOL_APPROVAL_MISMATCH",
+      hint: expect.stringContaining("Read the request again"),
+    });
   });
 });
 
@@ -261,6 +268,35 @@ test("a session says who the caller is and what the caller may do here", async (
     scopes: ["read"],
     readOnly: true,
   });
+});
+
+test("the input and output of a run and of its tasks are read piece by piece", async () => {
+  const store = await freshStore();
+  const server = await startServer({ store });
+  const runtime = openRuntime(store);
+  await runWorkflow(greeting, { runtime, runId: "done", input: { name: "Ada".repeat(30_000) } });
+  await runWorkflow(patient, { runtime, runId: "waiting", input: { name: "Ada" } });
+  await requestPayment(runtime, "program");
+  const read = async (path: string) => (await ask(server, path)).body as { text: string; nextOffset: number };
+  const first = await read("/runs/done/values?part=input");
+  const second = await read(`/runs/done/values?part=input&offset=${first.nextOffset}`);
+  expect(JSON.parse(first.text + second.text)).toEqual({ name: "Ada".repeat(30_000) });
+  expect(second).toMatchObject({ nextOffset: null });
+  const output = await read("/runs/done/values");
+  expect(output.text).toMatch(/Ada/);
+  expect(await read("/runs/done/values?task=greet")).toEqual(output);
+  for (const path of ["waiting/values", "program/values?part=input", "done/values?task=other"])
+    expect(await read(`/runs/${path}`)).toEqual({ text: "", offset: 0, nextOffset: null, totalChars: 0 });
+  expect((await ask(server, "/runs/none/values")).status).toBe(404);
+});
+
+test("the description names the cookie that this server sets", async () => {
+  const server = await startServer({ store: await freshStore() });
+  const { components } = (await ask(server, "/openapi.json")).body as {
+    components: { securitySchemes: { browser: { name: string } } };
+  };
+  const signedIn = await fetch(server.signInUrl, { redirect: "manual" });
+  expect(signedIn.headers.get("set-cookie")).toContain(`${components.securitySchemes.browser.name}=`);
 });
 
 test("HEAD has the headers of GET, and no body", async () => {

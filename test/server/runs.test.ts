@@ -84,6 +84,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(JSON.parse((output.body as { text: string }).text)).toEqual({ paid: 5 });
     const over = await ask(server, "/runs/p-1/resume", { body: {} });
     expect(over.status).toBe(409);
+    expect(errorOf(over).hint).toContain("fork it");
   });
 
   test("a run id that is taken: 409; an input that does not fit: 422, and no run", async () => {

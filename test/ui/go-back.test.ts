@@ -39,10 +39,10 @@ test("a run is forked and reverted from its page, after a look at what would hap
   await page.getByText("Fork or revert").click();
   await page.getByLabel("Fork from task").selectOption("flight");
   await page.getByRole("button", { name: "Show fork" }).click();
-  await page.getByText("Copies 1 tasks and 1 calls. Runs again: flight.").waitFor();
+  await page.getByText("Copies 1 task and 1 call. Runs again: flight.").waitFor();
   expect((await runtime.runs()).runs).toHaveLength(1);
   await page.getByRole("button", { name: "Fork run" }).click();
-  await page.getByText("Copied 1 tasks and 1 calls.").waitFor();
+  await page.getByText("Copied 1 task and 1 call.").waitFor();
   expect((await runtime.describeRun("t1")).lineage.forks).toHaveLength(1);
   await page.getByRole("button", { name: "Show revert" }).click();
   await page.getByText("Would be reverted").waitFor();

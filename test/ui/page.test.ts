@@ -197,13 +197,17 @@ describe("an approval", () => {
     await field.fill('{"amount": 500, "to": "Ada"}');
     await page.getByText("amount must be at most 100.").waitFor();
     expect(await page.getByRole("button", { name: "Approve" }).isDisabled()).toBe(true);
-    await field.fill('{\n  "amount": 5,\n  "to": "Ada"\n}');
-    await page.getByLabel("Your change").getByText('-   "amount": 50,').waitFor();
+    // The lines of the value are compared, however it is written.
+    await field.fill('{"amount": 5, "to": "Ada"}');
+    const change = page.getByLabel("Your change");
+    await change.getByText('-   "amount": 50,').waitFor();
+    expect(await change.locator(".added").allTextContents()).toEqual(['+   "amount": 5,\n']);
     await page.getByRole("button", { name: "Approve" }).click();
     await page
       .getByText(/approved by browser/)
       .first()
       .waitFor();
+    await page.getByLabel("Edited arguments").getByText('+   "amount": 5,').waitFor();
     expect(await runtime.call(pay, { amount: 50, to: "Ada" }, { runId: "p2" })).toMatchObject({
       output: { paid: 5 },
     });
@@ -263,6 +267,7 @@ describe("an approval", () => {
     await page.getByRole("link", { name: "cut" }).click();
     await page.getByRole("button", { name }).click();
     await expect.poll(() => runtime.approvals({ runId: "cut" })).toMatchObject([decision]);
+    await page.getByText(`answered "${name}" by browser`).first().waitFor();
   });
 });
 

@@ -77,6 +77,7 @@ test("a reader without the scopes sees the request and no buttons", async () => 
   await open(store).call(pay, { amount: 20 }, { runId: "p1" });
   const { page } = await openPage(await serveStore(store, { readOnly: true }));
   await page.getByText("read-only").waitFor();
+  await page.getByRole("link", { name: "Approvals 1 pending" }).waitFor();
   await page.getByRole("link", { name: "p1" }).click();
   await page.getByText("Pay it?").first().waitFor();
   await page.getByText("You may read this request, but not decide it.").waitFor();
@@ -105,8 +106,8 @@ test("the panel of a call shows its approval: who decided, and what", async () =
 test("the tree of a workflow follows its tasks, and the arrow keys move through it", async () => {
   const store = await freshStore();
   const runtime = open(store);
-  const { Workflow, Task, Parallel, smithers, outputs } = createSmithers(
-    { out: z.number() },
+  const { Workflow, Task, Parallel, Loop, smithers, outputs } = createSmithers(
+    { input: z.object({ topic: z.string() }), out: z.number() },
     { dbPath: ":memory:" },
   );
   const isSeen = Promise.withResolvers<number>();
@@ -121,11 +122,20 @@ test("the tree of a workflow follows its tasks, and the arrow keys move through 
             jsx(Task, { id: "second", output: outputs.out, children: () => isSeen.promise }),
           ],
         }),
-        jsx(Task, { id: "third", output: outputs.out, children: 3 }),
+        jsx(Loop, {
+          id: "twice",
+          until: false,
+          maxIterations: 2,
+          children: jsx(Task, {
+            id: "third",
+            output: outputs.out,
+            children: () => echo.call({ text: "x" }).then(() => 3),
+          }),
+        }),
       ],
     }),
   );
-  const ended = runWorkflow(workflow, { runId: "w", runtime });
+  const ended = runWorkflow(workflow, { runId: "w", runtime, input: { topic: "apples" } });
   const { page, offences } = await openPage(await serveStore(store));
   await page.getByRole("link", { name: "w", exact: true }).click();
   const tree = page.getByRole("tree", { name: "Tasks" });
@@ -133,14 +143,22 @@ test("the tree of a workflow follows its tasks, and the arrow keys move through 
   await tree.getByRole("treeitem", { name: /third pending/ }).waitFor();
   isSeen.resolve(2);
   await ended;
-  await tree.getByRole("treeitem", { name: /third finished/ }).waitFor();
+  await tree.getByRole("treeitem", { name: /twice 2 of 2 finished/ }).waitFor();
   await tree.getByRole("treeitem").first().focus();
   await page.keyboard.press("ArrowLeft");
   await tree.getByRole("treeitem", { name: /second/ }).waitFor({ state: "detached" });
   await page.keyboard.press("ArrowRight");
   await tree.getByRole("treeitem", { name: /second/ }).waitFor();
   await page.keyboard.press("End");
-  expect(await page.evaluate("document.activeElement.textContent")).toContain("third");
+  expect(await page.evaluate("document.activeElement.textContent")).toContain("third (pass 2)");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "third (pass 2)" }).getByLabel("Output").getByText("3").waitFor();
+  await page.keyboard.press("Escape");
+  expect(await page.evaluate("document.activeElement.textContent")).toContain("third (pass 2)");
+  const values = page.getByRole("region", { name: "Input and output" });
+  await values.getByLabel("Input").getByText('"topic": "apples"').waitFor();
+  await values.getByLabel("Output").getByText("3").waitFor();
+  await page.getByRole("table", { name: "Calls" }).getByRole("cell", { name: "third (pass 2)" }).waitFor();
   expect(await page.locator("main b").count()).toBe(0);
   expect(offences).toEqual([]);
 });
@@ -170,6 +188,28 @@ test("a run of a workflow that only this server knows is approved and resumed on
   await page.getByRole("button", { name: "Resume run" }).click();
   await status.getByText("finished").waitFor();
   expect(await page.getByRole("button", { name: "Resume run" }).count()).toBe(0);
+  expect(offences).toEqual([]);
+});
+
+test("a run can be resumed on its page when that helps: queued without a worker, not while it waits", async () => {
+  const store = await freshStore();
+  const { Workflow, Signal, smithers } = createSmithers({ go: z.object({}) }, { dbPath: ":memory:" });
+  const patient = smithers(() =>
+    jsx(Workflow, { name: "patient", children: jsx(Signal, { id: "wait", name: "go" }) }),
+  );
+  const runtime = open(store);
+  await runtime.enqueue("patient", { runId: "q1" });
+  const { page, offences } = await openPage(await serveStore(store, { workflows: { patient } }));
+  await page.getByRole("link", { name: "q1" }).click();
+  await page.getByRole("button", { name: "Resume run" }).click();
+  const status = page.getByRole("status");
+  await status.getByText("waiting-signal").waitFor();
+  await page.getByText("On the command line").click();
+  await page.getByText(/toolwright signal q1 go/).waitFor();
+  expect(await page.getByRole("button", { name: "Resume run" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Send signal" }).click();
+  await page.getByRole("button", { name: "Resume run" }).click();
+  await status.getByText("finished").waitFor();
   expect(offences).toEqual([]);
 });
 

@@ -176,20 +176,26 @@ function newestFirst(one: CallCursor, other: CallCursor): number {
 export const CALL_PARTS = ["input", "output", "error"] as const;
 export type CallPart = (typeof CALL_PARTS)[number];
 
+export interface CallPlace {
+  readonly key: string;
+  readonly attempt: number;
+  /** Without it, the scopes of all runs are searched, which takes longer the more there are. */
+  readonly runId?: string | undefined;
+}
+
 /**
  * The whole text of one value, as it was stored: from the table of long values, else from the log. `undefined`: there is no
  * such call; `null`: the call has no such value.
  */
-export function* readCallPart(
-  at: { readonly key: string; readonly attempt: number },
-  part: CallPart,
-): Transaction<string | null | undefined> {
+export function* readCallPart(at: CallPlace, part: CallPart): Transaction<string | null | undefined> {
   // By scope, not by key: the calls have no index of their keys, which every call would pay for.
   const row = yield* first(
     `SELECT c.${part}_json AS value FROM toolwright_scopes s
-       JOIN toolwright_calls c ON c.scope_id = s.id AND c.key = ?1 AND c.attempt = ?2 LIMIT 1`,
+       JOIN toolwright_calls c ON c.scope_id = s.id AND c.key = ?1 AND c.attempt = ?2
+     ${at.runId === undefined ? "" : "WHERE s.run_id = ?3"} LIMIT 1`,
     at.key,
     at.attempt,
+    ...(at.runId === undefined ? [] : [at.runId]),
   );
   if (row === undefined) return undefined;
   const payload = yield* first(

@@ -1,6 +1,6 @@
 /** Tasks of a run: one row for each node and loop path, with its latest attempt. Only the owner of the run writes them. */
-import { readText } from "./columns.ts";
-import { all, change } from "../statement.ts";
+import { readText, readTextOrNull } from "./columns.ts";
+import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
@@ -61,6 +61,24 @@ const READ_HEADS = `SELECT ${HEADS.list()} FROM toolwright_tasks WHERE run_id = 
 export function* readTaskHeads(runId: string): Transaction<TaskHead[]> {
   return (yield* all(READ_HEADS, runId)).map(HEADS.parse);
 }
+
+/** The stored output of one task, or of the run: that of the key "output", else of the task that finished last. */
+export function* readOutputJson(
+  runId: string,
+  task?: { readonly nodeId: string; readonly path: string },
+): Transaction<string | null> {
+  const row =
+    task === undefined
+      ? yield* first(READ_RESULT, runId)
+      : yield* first(READ_OUTPUT, runId, task.nodeId, task.path);
+  return row === undefined ? null : readTextOrNull(row, "output_json");
+}
+
+const READ_OUTPUT =
+  "SELECT output_json FROM toolwright_tasks WHERE run_id = ?1 AND node_id = ?2 AND path = ?3";
+
+const READ_RESULT = `SELECT output_json FROM toolwright_tasks WHERE run_id = ?1 AND status = 'finished'
+ORDER BY CASE WHEN output_key = 'output' THEN 0 ELSE 1 END, position DESC LIMIT 1`;
 
 const ENDED = TASKS.pick("nodeId", "iteration", "attempt", "status", "startedAtMs", "finishedAtMs");
 
