@@ -25,13 +25,15 @@ export interface ChatTurn {
   readonly began: BegunTurn;
   readonly result: unknown;
   readonly hasEnded: boolean;
+  /** It did not end, and retention has deleted what it needs to resume. */
+  readonly isGivenUp: boolean;
 }
 
 /**
  * `live`: a process drives it. `interrupted`: its process has died. `waiting`: for a decision. `ready`: the decisions are
- * made. `failed`: the model failed, and the same message tries again.
+ * made. `failed`: the model failed, and the same message tries again. `given-up`: it cannot resume.
  */
-export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" | "ended";
+export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" | "given-up" | "ended";
 
 /** `undefined` for a chat that does not exist. */
 export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn | undefined> {
@@ -41,6 +43,7 @@ export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn
 
 export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promise<TurnState> {
   if (turn.hasEnded) return "ended";
+  if (turn.isGivenUp) return "given-up";
   const { run, isPending } = await host.store.read(function* () {
     const pending = yield* listApprovals({ runId: chatId, status: "pending", limit: 1 }, host.clock.now());
     return { run: yield* readRunRow(chatId), isPending: pending.length > 0 };
@@ -98,11 +101,12 @@ export async function withKey(host: Host, request: ChatRequest): Promise<ChatReq
   return { ...request, key: `regenerate ${request.userId} ${replaces}` };
 }
 
-function toChatTurn({ turn, beganJson, resultJson }: TurnRow): ChatTurn {
+function toChatTurn({ turn, beganJson, resultJson, isGivenUp }: TurnRow): ChatTurn {
   return {
     number: turn,
     began: decode(beganJson) as BegunTurn,
     result: resultJson === null ? undefined : decode(resultJson),
     hasEnded: resultJson !== null,
+    isGivenUp,
   };
 }

@@ -83,7 +83,7 @@ export class Chats {
     const turn = await lastChatTurn(host, chatId);
     if (turn === undefined)
       throw new ChatError(404, "CHAT_NOT_FOUND", `There is no chat "${chatId}".`, "Check the id.");
-    if (turn.hasEnded) return;
+    if (turn.hasEnded || turn.isGivenUp) return;
     await host.store.transaction(() => requestStop(chatId, turn.number), "normal");
     const driven = this.#driven.get(chatId);
     driven?.stop.abort(new Error("stopped"));
@@ -92,9 +92,19 @@ export class Chats {
       const now = await lastChatTurn(host, chatId);
       if (now === undefined || now.hasEnded || now.number !== turn.number) return;
       // If no process drives it, this one ends it.
-      if ((await stateOf(host, chatId, now)) !== "live")
-        await this.#start(chatId, now.began, () => Promise.resolve()).catch(() => undefined);
-      else await systemClock.sleep(STOP_POLL_MS);
+      const isLive = (await stateOf(host, chatId, now)) === "live";
+      if (isLive || !(await this.#endStopped(chatId, now.began))) await systemClock.sleep(STOP_POLL_MS);
+    }
+  }
+
+  /** Whether it has ended. A process that takes it at the same time ends it too. */
+  async #endStopped(chatId: string, began: BegunTurn): Promise<boolean> {
+    try {
+      await this.#start(chatId, began, () => Promise.resolve());
+      return true;
+    } catch {
+      // The next look finds out what became of the turn.
+      return false;
     }
   }
 
@@ -116,7 +126,7 @@ export class Chats {
     done.catch(begun.reject);
     try {
       const number = await begun.promise;
-      return this.#respond(chatId, number, this.#read(chatId, from, connected.resolve));
+      return this.#respond(chatId, number, this.#read(chatId, number, from, connected.resolve));
     } catch (error) {
       connected.resolve();
       const turn = isConflict(error) ? await lastChatTurn(host, chatId) : undefined;
@@ -155,7 +165,7 @@ export class Chats {
     from: number,
     shown?: UIMessage,
   ): Promise<Response> {
-    const read = this.#read(chatId, from);
+    const read = this.#read(chatId, number, from);
     await read.first;
     const now = await lastChatTurn(host, chatId);
     if (now?.number !== number || !now.hasEnded) return this.#respond(chatId, number, read);
@@ -164,9 +174,9 @@ export class Chats {
   }
 
   /** Starts at once, not when the client reads: the turn may wait for it. */
-  #read(chatId: string, from: number, onReady?: () => void): StartedRead {
+  #read(chatId: string, turn: number, from: number, onReady?: () => void): StartedRead {
     const leaving = new AbortController();
-    const chunks = readChunks(this.#runtime, chatId, { from, signal: leaving.signal, onReady });
+    const chunks = readChunks(this.#runtime, chatId, { turn, from, signal: leaving.signal, onReady });
     const first = chunks.next();
     // A reader that failed must not hold the turn. The body of the response reports the error.
     first.catch(() => onReady?.());
