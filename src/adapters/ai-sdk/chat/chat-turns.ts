@@ -1,4 +1,5 @@
 /** The turns of a chat, as the store knows them. */
+import type { UIMessageChunk } from "ai";
 import type { Host } from "../../../invoke/host.ts";
 import { listApprovals } from "../../../store/tables/approvals.ts";
 import { readRunRow } from "../../../store/tables/runs.ts";
@@ -7,7 +8,7 @@ import { decode } from "../../../util/encode.ts";
 import { sha256 } from "../../../util/hash.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
-import { answerId } from "./read-chunks.ts";
+import { answerId, answerIdOf } from "./read-chunks.ts";
 
 export const CHAT_TURN = "ui-chat";
 
@@ -18,6 +19,10 @@ export interface BegunTurn {
   readonly contentHash: string;
   /** As the model receives them. */
   readonly messages: readonly unknown[];
+  /** The answer that the turn continues, with results of the client. */
+  readonly answerId?: string | undefined;
+  /** That answer up to the results. */
+  readonly shown?: readonly UIMessageChunk[] | undefined;
 }
 
 export interface ChatTurn {
@@ -78,7 +83,7 @@ export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTu
   if (request.answer === undefined) return found && toChatTurn(found);
   // The last turn of a message may be a regenerated one.
   const open = last?.kind === CHAT_TURN ? toChatTurn(last) : undefined;
-  if (open?.began.userId === userId && answerId(chatId, open.number) === request.answer.id) return open;
+  if (open?.began.userId === userId && answerIdOf(chatId, open) === request.answer.id) return open;
   throw new ChatError(
     409,
     "CHAT_ANSWER_STALE",
@@ -97,7 +102,8 @@ export async function withKey(host: Host, request: ChatRequest): Promise<ChatReq
   const last = await lastChatTurn(host, request.chatId);
   const isOpen = last !== undefined && !last.hasEnded && last.began.key.startsWith("regenerate ");
   if (request.replaces === undefined && isOpen) return { ...request, key: last.began.key };
-  const replaces = request.replaces ?? answerId(request.chatId, last?.number ?? 0);
+  const replaces =
+    request.replaces ?? (last === undefined ? answerId(request.chatId, 0) : answerIdOf(request.chatId, last));
   return { ...request, key: `regenerate ${request.userId} ${replaces}` };
 }
 

@@ -9,6 +9,16 @@ export function answerId(runId: string, turn: number): string {
   return `msg-${digest(["answer", runId, turn]).slice(0, 22)}`;
 }
 
+/** A turn that continues an answer has the id of that answer. */
+export function answerIdOf(runId: string, turn: AnsweringTurn): string {
+  return turn.began.answerId ?? answerId(runId, turn.number);
+}
+
+export interface AnsweringTurn {
+  readonly number: number;
+  readonly began: { readonly answerId?: string | undefined };
+}
+
 export interface ChunkOptions extends StreamOptions {
   readonly onReady?: (() => void) | undefined;
   /** Leaves out the parts of other turns: those of a turn that has not ended, or that is recorded, are still stored. */
