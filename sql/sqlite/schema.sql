@@ -168,7 +168,7 @@ CREATE TABLE toolwright_responses (
   attempt       INTEGER NOT NULL,
   position      INTEGER NOT NULL,         -- its place among the responses of the scope
   request_hash  TEXT NOT NULL,            -- tells when the loop has gone another way
-  response_json TEXT NOT NULL, parts_json TEXT, last_index INTEGER, request_json TEXT,
+  response_json TEXT NOT NULL, parts_json TEXT, last_index INTEGER, request_json TEXT, ordinal INTEGER,
   PRIMARY KEY (scope_id, attempt, position)
 ) WITHOUT ROWID;
 

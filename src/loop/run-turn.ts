@@ -13,7 +13,7 @@ import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { turnPart } from "../store/tables/recordings.ts";
-import { findScope } from "../store/tables/scopes.ts";
+import { findScope, sealScopes } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import {
   endTurn,
@@ -213,7 +213,9 @@ async function startTurn(host: Host, scope: Scope, turn: number, options: Chosen
       // Another process has taken over the turn before: check its owner.
       if ((before?.ownerId ?? null) !== holder) return undefined;
       const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
-      // A new input replaces the turn that waited: its pending approvals are void.
+      // A new input replaces the turn before. If that one was interrupted, its scope would keep the run open.
+      if (isNew && holder !== null) yield* sealScopes(previous);
+      // If it waited, its pending approvals are void.
       if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);
       return chosen;
     }, "normal");

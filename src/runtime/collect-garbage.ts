@@ -19,6 +19,7 @@ import {
   type RunAge,
 } from "../store/tables/retention.ts";
 import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
+import { sweepReaders } from "../store/tables/stream-readers.ts";
 import { deleteUnusedLimits } from "../store/tables/tool-limits.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "./process-identity.ts";
@@ -60,6 +61,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   const now = host.clock.now();
   const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
   await sweep.commit(deleteUnusedLimits);
+  await sweep.commit(sweepReaders);
   return {
     deletedRuns: deletedRuns.size,
     deletedCalls,

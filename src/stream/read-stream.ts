@@ -8,6 +8,7 @@ import type { RunState } from "../store/run-words.ts";
 import { readRunRow } from "../store/tables/runs.ts";
 import type { KeptParts } from "../store/tables/stream-readers.ts";
 import { nextIndexOf, readParts, streamOf, wantStream } from "../store/tables/streams.ts";
+import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { Inbox } from "./inbox.ts";
 import { numberCommitted, numberMissingResults } from "./number-committed.ts";
 import { lostParts, RegisteredReader } from "./registered-reader.ts";
@@ -149,8 +150,12 @@ function* isWritten(runId: string): Transaction<boolean> {
   return run?.state === "running" && (yield* nextIndexOf(runId)) !== undefined;
 }
 
-/** From now on the parts of the run are written. Responses that were committed before get their indexes. */
+/**
+ * From now on the parts of the run are written. Responses that were committed before get their indexes.
+ * @throws TOOL_RUN_DELETED
+ */
 function* startReading(runId: string): Transaction<void> {
+  yield* assertNotDeleted(runId);
   const run = yield* readRunRow(runId);
   const isOver = run !== undefined && OVER.has(run.state);
   // While a process writes, it gives the indexes.
@@ -165,7 +170,8 @@ function* startReading(runId: string): Transaction<void> {
 async function pull(store: Store, runId: string, from: number, reader: RegisteredReader): Promise<Pulled> {
   const { lists, kept, ...stream } = await store.read(() => readStored(runId, from, reader));
   const opened = await reader.open(kept, stream.deletedIndex);
-  return { ...stream, parts: [...lists, ...opened].flatMap((json) => JSON.parse(json) as NumberedPart[]) };
+  // What was kept comes first: a recorded run still stores the same parts, redacted and joined.
+  return { ...stream, parts: [...opened, ...lists].flatMap((json) => JSON.parse(json) as NumberedPart[]) };
 }
 
 function* readStored(runId: string, from: number, reader: RegisteredReader): Transaction<Stored> {

@@ -7,14 +7,13 @@ import { ToolwrightError } from "../errors.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import {
   enterReader,
-  forgetReader,
+  leaveReader,
   listsIn,
   readKeptParts,
   renewReader,
   type KeptParts,
   type StreamReader,
 } from "../store/tables/stream-readers.ts";
-import { unwantStream } from "../store/tables/streams.ts";
 import { PrivateKey } from "../util/private-text.ts";
 
 /** Nothing is kept for a reader whose process does not answer for this long. */
@@ -88,12 +87,7 @@ export class RegisteredReader {
       clearInterval(this.#timer);
       if (!this.#isEntered) return;
       this.#isEntered = false;
-      const place = this.#place;
-      await this.#store.transaction(function* () {
-        // In the order in which readers enter.
-        yield* unwantStream(place.runId);
-        yield* forgetReader(place);
-      }, "normal");
+      await this.#store.transaction(() => leaveReader(this.#place), "normal");
     });
   }
 

@@ -143,7 +143,8 @@ export class RunStream {
     const turn = this.#writing.then(async () => {
       this.#held = [];
       const held = end.map((details) => this.#number(origin, response, details));
-      const others = this.#take().filter(({ group }) => group !== response);
+      const taken = this.#take();
+      const others = taken.filter(({ group }) => group !== response);
       const parts = [...said(), ...held];
       const json = JSON.stringify(parts);
       const lastIndex = parts.at(-1)?.index ?? 0;
@@ -157,7 +158,8 @@ export class RunStream {
         for (const part of held) this.#deliver(part);
         return saved;
       } catch (error) {
-        this.#buffer.unshift(...others);
+        // Readers have its parts. They must be stored, so that the next request for the response retracts them.
+        this.#buffer.unshift(...taken);
         throw error;
       } finally {
         const waiting = this.#held;

@@ -71,10 +71,7 @@ export class RunStreams {
     const listeners = this.#listeners.get(runId) ?? new Set();
     listeners.add(listener);
     this.#listeners.set(runId, listeners);
-    this.#watch ??= watchStore(this.#store, () => this.#wakeAll());
-    await this.#watch;
-    if (this.#unread.has(runId)) await this.#announce(runId);
-    return async () => {
+    const leave = async (): Promise<void> => {
       listeners.delete(listener);
       if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId);
       if (this.#listeners.size > 0) return;
@@ -82,6 +79,17 @@ export class RunStreams {
       this.#watch = undefined;
       (await watch)?.close();
     };
+    const watching = (this.#watch ??= watchStore(this.#store, () => this.#wakeAll()));
+    try {
+      await watching;
+    } catch (error) {
+      // The store did not answer. The next reader asks again.
+      if (this.#watch === watching) this.#watch = undefined;
+      await leave();
+      throw error;
+    }
+    if (this.#unread.has(runId)) await this.#announce(runId);
+    return leave;
   }
 
   #listenersOf(runId: string): StreamListener[] {

@@ -1,10 +1,10 @@
 /** `createChatHandler` with the client of the AI SDK: reloads, cuts, stops, approvals, and answers that are the same for all. */
 import { ToolLoopAgent, type UIMessage } from "ai";
-import { createRuntime, defineTool } from "toolwright";
+import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
 import { createChatHandler } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
+import { changeRows, createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
 import { createClient, listen, messageOf, textOf, userMessage } from "./chat-server.ts";
 import { createLiveModel } from "./live-model.ts";
 import { say, startChat } from "./start-chat.ts";
@@ -214,6 +214,118 @@ test("after the process died, a GET drives the turn again and retracts what was 
   say(await chat.live.next(), "Hello again");
   expect(textOf(await answer)).toBe("Hello again");
   expect(textOf(await messageOf(await chat.client.send([userMessage("Hi")])))).toBe("Hello again");
+});
+
+test("after the process died, a new message replaces the turn, and its stream ends", async () => {
+  const store = createStorePath();
+  const dying = await startChat(store);
+  const lost = await dying.client.send([userMessage("Hi")]);
+  (await dying.live.next()).say("Hel");
+  await lost.cancel();
+  await endAllOwners(store);
+  const { client, live, runtime } = await startChat(store);
+  await using _ = runtime;
+  const next = messageOf(await client.send([userMessage("Hi"), userMessage("Still there?", "u2")]));
+  say(await live.next(), "Yes");
+  expect(textOf(await next)).toBe("Yes");
+  expect((await runtime.runs()).runs).toMatchObject([{ runId: "c", status: "finished" }]);
+});
+
+test("a client that continues in the middle of a response takes back what a crash takes back", async () => {
+  const store = createStorePath();
+  const dying = await startChat(store);
+  const shown = (await dying.client.send([userMessage("Hi")])).getReader();
+  (await dying.live.next()).say("Hel", "lo");
+  for (let deltas = 0; deltas < 2;) if ((await shown.read()).value?.type === "text-delta") deltas += 1;
+  const chat = await startChat(store);
+  await using _ = chat.runtime;
+  // The client has the start of the response and "Hel".
+  const [, , hel] = await runtimeParts(chat.runtime, 4);
+  const continued = await chat.client.get(`?from=${(hel?.index ?? 0) + 1}`);
+  const body = readText(continued);
+  await body.until('"delta":"lo"');
+  await endAllOwners(store);
+  const driven = chat.client.reconnect();
+  say(await chat.live.next(), "Bye");
+  await driven;
+  const text = await body.done;
+  expect(text.indexOf("reset-step")).toBeGreaterThan(text.indexOf('"delta":"lo"'));
+  expect(text.indexOf('"delta":"Bye"')).toBeGreaterThan(text.indexOf("reset-step"));
+});
+
+/** The first parts of the chat. */
+async function runtimeParts(runtime: Runtime, count: number): Promise<StreamPart[]> {
+  const parts: StreamPart[] = [];
+  for await (const part of runtime.stream("c")) if (parts.push(part) === count) break;
+  return parts;
+}
+
+function readText({ body }: Response) {
+  let text = "";
+  let changed = Promise.withResolvers<void>();
+  const done = (async () => {
+    for await (const bytes of body ?? []) {
+      text += Buffer.from(bytes).toString("utf8");
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+    return text;
+  })();
+  const until = async (part: string): Promise<void> => {
+    while (!text.includes(part)) await Promise.race([changed.promise, done]);
+  };
+  return { done, until };
+}
+
+test("an answer has the parts of its own turn only: not those of a turn that it replaces", async () => {
+  const chat = await startChat();
+  await using _ = chat.runtime;
+  const shown = await untilApproval(chat);
+  const messages = [userMessage("Order a diamond"), shown, userMessage("No, a rose", "u2")];
+  const next = messageOf(await chat.client.send(messages));
+  const request = await chat.live.next();
+  request.say("A ");
+  const reloaded = messageOf(await chat.client.reconnect());
+  request.send({ type: "text-delta", id: "t", delta: "rose" }, { type: "text-end", id: "t" });
+  request.finish();
+  for (const message of [await next, await reloaded]) {
+    expect(message.parts.map(({ type }) => type)).toEqual(["step-start", "text"]);
+    expect(textOf(message)).toBe("A rose");
+  }
+});
+
+test("an answer of a recorded chat has the parts of its own turn only", async () => {
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store: createStorePath(), recording: "keep" });
+  const agent = new ToolLoopAgent({ model: live.model });
+  const authorize = () => ({ name: "ann" });
+  const client = createClient(await listen(createChatHandler({ runtime, agent, authorize })));
+  const first = messageOf(await client.send([userMessage("Hi")]));
+  say(await live.next(), "One");
+  expect(textOf(await first)).toBe("One");
+  const second = messageOf(await client.send([userMessage("Hi"), await first, userMessage("Again", "u2")]));
+  say(await live.next(), "Two");
+  expect(textOf(await second)).toBe("Two");
+});
+
+test("a turn that retention has given up is over: a GET is 204, and the same message says why", async () => {
+  const store = createStorePath();
+  const dying = await startChat(store);
+  const lost = await dying.client.send([userMessage("Hi")]);
+  await dying.live.next();
+  await lost.cancel();
+  await endAllOwners(store);
+  await changeRows(store, "UPDATE toolwright_turns SET started_at_ms = 1");
+  await changeRows(store, "UPDATE toolwright_runs SET created_at_ms = 1, updated_at_ms = 1");
+  const { client, live, runtime } = await startChat(store);
+  await using _ = runtime;
+  expect(await runtime.gc()).toMatchObject({ clearedRuns: 1 });
+  expect(await client.reconnect()).toBeNull();
+  expect((await client.stop()).status).toBe(204);
+  await expect(client.send([userMessage("Hi")])).rejects.toThrow("TOOL_RUN_DELETED");
+  const next = messageOf(await client.send([userMessage("Hi"), userMessage("Still there?", "u2")]));
+  say(await live.next(), "Yes");
+  expect(textOf(await next)).toBe("Yes");
 });
 
 test("what a tool redacts is not in the stored answer", async () => {

@@ -4,7 +4,7 @@ import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwr
 import { recordModel, toUIMessageStream } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { changeRows, createStorePath, rowsOf } from "../workflow/harness.ts";
+import { changeRows, createStorePath, rowsOf, until } from "../workflow/harness.ts";
 import { collect, readAll, says, textOf } from "./collect-parts.ts";
 import { createLiveModel, type LiveModel } from "./live-model.ts";
 
@@ -80,6 +80,27 @@ test("a late reader receives the results of earlier calls, each once, after the 
   ]);
   const indexes = parts.map(({ index }) => index);
   expect(indexes).toEqual([...new Set(indexes)].sort((one, two) => one - two));
+});
+
+test("a late reader receives responses in the order in which they were made", async () => {
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store: createStorePath() });
+  const running = ask(runtime, live);
+  const skus = ["apple", "pear", "plum"];
+  for (const sku of skus) {
+    const request = await live.next();
+    request.call("order", { sku });
+    request.finish("tool-calls");
+  }
+  say(await live.next(), "Done");
+  await running;
+  const parts = await readAll(runtime.stream("r"));
+  const order = parts.flatMap((part) => {
+    if (part.type === "tool-call") return [(part.input as { sku: string }).sku];
+    if (part.type === "tool-result") return ["result"];
+    return part.type === "text-delta" ? [part.delta] : [];
+  });
+  expect(order).toEqual([...skus.flatMap((sku) => [sku, "result"]), "Done"]);
 });
 
 test("a reader that comes while a tool runs receives its result, also if no request follows", async () => {
@@ -281,11 +302,11 @@ test("a reader for whom there is too much to keep fails instead of leaving somet
   const first = await live.next();
   first.call("charge", { card: "4242424242424242" });
   await begun;
-  // Almost all that may be kept for it.
+  // Almost all that may be kept for it, with an index that it never reads.
   await changeRows(
     store,
     `INSERT INTO toolwright_sealed_parts (run_id, reader_id, last_index, sealed)
-     SELECT run_id, reader_id, -1, '${"x".repeat(16 * 2 ** 20 - 100)}' FROM toolwright_stream_readers`,
+     SELECT run_id, reader_id, ${2 ** 50}, '${"x".repeat(16 * 2 ** 20 - 100)}' FROM toolwright_stream_readers`,
   );
   first.finish("tool-calls");
   say(await live.next(), "Done");
@@ -320,4 +341,95 @@ test("a reader that was taken for dead continues, or fails if it has missed some
   say(await live.next(), "Done");
   await running;
   await expect(readAll(stream)).rejects.toMatchObject({ code: "TOOL_STREAM_LOST" });
+});
+
+test("a reader that was suspended for too long fails, also if no other reader has come since", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const stream = other.stream("r");
+  const begun = stream.next();
+  const running = pay(runtime, live);
+  const first = await live.next();
+  first.call("charge", { card: "4242424242424242" });
+  expect((await begun).value).toMatchObject({ type: "response-start" });
+  await changeRows(store, "UPDATE toolwright_stream_readers SET until_ms = 0");
+  first.finish("tool-calls");
+  say(await live.next(), "Done");
+  await running;
+  await expect(readAll(stream)).rejects.toMatchObject({ code: "TOOL_STREAM_LOST" });
+});
+
+test("readers that are behind receive each text of a recorded run once, and late ones its redacted form", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store, recording: "keep" });
+  await using other = createRuntime({ store });
+  const here = collect(runtime.stream("r"));
+  const behind = [runtime.stream("r"), other.stream("r")];
+  const begun = behind.map((stream) => stream.next());
+  const running = pay(runtime, live);
+  const first = await live.next();
+  first.call("charge", { card: "4242424242424242" });
+  await Promise.all([here.until(({ type }) => type === "response-start"), ...begun]);
+  first.finish("tool-calls");
+  say(await live.next(), "I charged ", "4242424242424242", " now.");
+  await running;
+  expect(textOf(await here.done)).toBe("I charged 4242424242424242 now.");
+  for (const stream of behind) expect(textOf(await readAll(stream))).toBe("I charged 4242424242424242 now.");
+  expect(textOf(await readAll(other.stream("r")))).toBe("I charged [redacted] now.");
+});
+
+test("of two readers that wait for a run, one leaves and the other receives every part", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const leaving = new AbortController();
+  const first = collect(other.stream("r", { signal: leaving.signal }));
+  const second = collect(other.stream("r"));
+  await until(async () => (await rowsOf(store, "SELECT 1 FROM toolwright_stream_readers")).length === 2);
+  leaving.abort();
+  await first.done;
+  const running = ask(runtime, live);
+  say(await live.next(), "Hel", "lo");
+  await running;
+  expect(textOf(await second.done)).toBe("Hello");
+});
+
+test("gc deletes what readers leave that died", async () => {
+  const store = createStorePath();
+  await using runtime = createRuntime({ store });
+  void runtime.stream("later").next();
+  await until(async () => (await rowsOf(store, "SELECT 1 FROM toolwright_stream_readers")).length === 1);
+  await changeRows(store, "INSERT INTO toolwright_streams (run_id, next_index) VALUES ('never', 0)");
+  await changeRows(
+    store,
+    `INSERT INTO toolwright_stream_readers (run_id, reader_id, read_index, until_ms, public_key)
+     VALUES ('never', 'dead', -1, 1, 'key')`,
+  );
+  await changeRows(
+    store,
+    `INSERT INTO toolwright_sealed_parts (run_id, reader_id, last_index, sealed) VALUES ('never', 'dead', 1, 'x')`,
+  );
+  await runtime.gc({ dryRun: true });
+  expect(await rowsOf(store, "SELECT 1 FROM toolwright_sealed_parts")).toHaveLength(1);
+  await runtime.gc();
+  for (const table of ["toolwright_streams", "toolwright_stream_readers"])
+    expect(await rowsOf(store, `SELECT run_id FROM ${table}`)).toEqual([{ run_id: "later" }]);
+  expect(await rowsOf(store, "SELECT 1 FROM toolwright_sealed_parts")).toEqual([]);
+});
+
+test("the stream of a run that retention has deleted is an error", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store });
+  const running = ask(runtime, live);
+  say(await live.next(), "Hello");
+  await running;
+  await changeRows(store, "UPDATE toolwright_runs SET created_at_ms = 1, updated_at_ms = 1");
+  expect(await runtime.gc()).toMatchObject({ deletedRuns: 1 });
+  await expect(readAll(runtime.stream("r"))).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
+  expect(await rowsOf(store, "SELECT * FROM toolwright_streams")).toEqual([]);
 });

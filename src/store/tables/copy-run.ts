@@ -193,10 +193,10 @@ export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponse
   const chosen = fromJson(dialect, PLACES_OF_RESPONSES, ["bigint", "bigint"]);
   for (const { scopeId, newScopeId, responses } of scopes) {
     yield* change(
-      `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json, request_json)
+      `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json, request_json, ordinal)
        SELECT CAST(?3 AS BIGINT), attempt, position,
          CASE WHEN position < ${FIRST_BY_REQUEST} AND LENGTH(request_hash) >= ${SHORTEST_HASH} THEN '${ANY_REQUEST}' ELSE request_hash END,
-         response_json, request_json FROM toolwright_responses
+         response_json, request_json, ordinal FROM toolwright_responses
        WHERE scope_id = ?2 AND (CAST(?4 AS BIGINT) = 1 OR (attempt, position) IN (SELECT g.attempt, g.position FROM (${chosen}) g))`,
       JSON.stringify((responses ?? []).map(({ attempt, position }) => [attempt, position])),
       scopeId,

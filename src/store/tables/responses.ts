@@ -55,8 +55,12 @@ export function* readResponsesByRequest(
   return rows.map((row) => ({ ...RESPONSE.parse(row), position: readInteger(row, "position") }));
 }
 
-const SAVE = `INSERT INTO toolwright_responses (${LOCATION.list()}, ${RESPONSE.list()})
-SELECT ${LOCATION.parameters(4)}, ${RESPONSE.parameters(7)} ${FROM_CURRENT_SCOPE}
+/** Of `LOCATION`, from parameter 4 on. Readers who come late receive the responses in this order. */
+const ORDINAL = `CASE WHEN CAST(?6 AS BIGINT) >= ${FIRST_BY_REQUEST} THEN (SELECT COALESCE(MAX(o.ordinal), 0) + 1
+  FROM toolwright_responses o WHERE o.scope_id = CAST(?4 AS BIGINT) AND o.attempt = CAST(?5 AS BIGINT)) END`;
+
+const SAVE = `INSERT INTO toolwright_responses (${LOCATION.list()}, ${RESPONSE.list()}, ordinal)
+SELECT ${LOCATION.parameters(4)}, ${RESPONSE.parameters(7)}, ${ORDINAL} ${FROM_CURRENT_SCOPE}
 ON CONFLICT (scope_id, attempt, position) DO UPDATE SET ${RESPONSE.excluded()}`;
 
 /** 0 when the scope was taken over in the meantime. */

@@ -26,10 +26,21 @@ export function* enterReader(
   forMs: number,
   publicKey: string,
 ): Transaction<number> {
+  // Another reader of a run that does not exist yet may have deleted it.
+  yield* wantUnlessOver(runId);
   const deleted = yield* lockStream(runId);
   yield* forgetExpired();
   yield* change(ENTER, runId, readerId, readIndex, forMs, publicKey);
   return deleted ?? -1;
+}
+
+function wantUnlessOver(runId: string): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_streams (run_id, next_index) SELECT ?1, 0
+     WHERE NOT EXISTS (SELECT 1 FROM toolwright_runs r WHERE r.id = ?1 AND r.state IN ('finished', 'failed', 'cancelled'))
+     ON CONFLICT DO NOTHING`,
+    runId,
+  );
 }
 
 /** A deletion either knows of a reader, or is committed before the reader enters. `undefined` if the run is not read. */
@@ -69,7 +80,36 @@ export function* renewReader(
   );
 }
 
-export function* forgetReader({ runId, readerId }: StreamReader): Transaction<void> {
+/** The reader has left. */
+export function* leaveReader({ runId, readerId }: StreamReader): Transaction<void> {
+  // In the order in which readers enter: one that enters now is seen below.
+  yield* lockStream(runId);
+  yield* forgetReader({ runId, readerId });
+  yield* unwantStream(runId);
+}
+
+/** Of a run that does not exist and that no one waits for. */
+function unwantStream(runId: string): Transaction<number> {
+  return change(
+    `DELETE FROM toolwright_streams WHERE run_id = ?1 AND next_index = 0
+       AND NOT EXISTS (SELECT 1 FROM toolwright_runs r WHERE r.id = ?1)
+       AND NOT EXISTS (SELECT 1 FROM toolwright_stream_readers o WHERE o.run_id = ?1)`,
+    runId,
+  );
+}
+
+/** Deletes what dead readers have left: their rows, what was kept for them, and the mark that their run is read. */
+export function* sweepReaders(): Transaction<void> {
+  yield* forgetExpired();
+  const rows = yield* all(
+    `SELECT s.run_id FROM toolwright_streams s WHERE s.next_index = 0
+       AND NOT EXISTS (SELECT 1 FROM toolwright_runs r WHERE r.id = s.run_id)
+       AND NOT EXISTS (SELECT 1 FROM toolwright_stream_readers o WHERE o.run_id = s.run_id) {skip}`,
+  );
+  for (const row of rows) yield* unwantStream(readText(row, "run_id"));
+}
+
+function* forgetReader({ runId, readerId }: StreamReader): Transaction<void> {
   for (const table of ["toolwright_stream_readers", "toolwright_sealed_parts"])
     yield* change(`DELETE FROM ${table} WHERE run_id = ?1 AND reader_id = ?2`, runId, readerId);
 }
@@ -122,12 +162,16 @@ export function* sealUnread(runId: string, scopes: DeletedScopes): Transaction<v
     runId,
     last,
   );
-  const readers = yield* all(
-    `SELECT reader_id, read_index, public_key FROM toolwright_stream_readers
-     WHERE run_id = ?1 AND read_index < ?2 AND until_ms > {now} AND public_key IS NOT NULL`,
+  const behind = yield* all(
+    `SELECT reader_id, read_index, public_key, CASE WHEN until_ms > {now} THEN 1 ELSE 0 END AS is_alive
+     FROM toolwright_stream_readers WHERE run_id = ?1 AND read_index < ?2 AND public_key IS NOT NULL {update}`,
     runId,
     last,
   );
+  const readers = behind.filter((row) => readInteger(row, "is_alive") === 1);
+  // One that was only suspended finds that its row is gone, and so that it has missed something.
+  for (const row of behind)
+    if (!readers.includes(row)) yield* forgetReader({ runId, readerId: readText(row, "reader_id") });
   const start = Math.min(...readers.map((row) => readInteger(row, "read_index")));
   const lists = readers.length === 0 ? [] : yield* listsAfter(start, scopes);
   for (const row of readers) {

@@ -16,15 +16,6 @@ export function wantStream(runId: string): Transaction<number> {
   );
 }
 
-/** A reader has left before the run existed. */
-export function unwantStream(runId: string): Transaction<number> {
-  return change(
-    `DELETE FROM toolwright_streams WHERE run_id = ?1 AND next_index = 0
-       AND NOT EXISTS (SELECT 1 FROM toolwright_runs r WHERE r.id = ?1)`,
-    runId,
-  );
-}
-
 /** `undefined` if no reader has asked for the parts of the run. */
 export function* streamOf(
   runId: string,
@@ -182,7 +173,7 @@ export interface UnnumberedResponse extends ResponseLocation {
 
 const UNNUMBERED = `SELECT r.scope_id, r.attempt, r.position, r.response_json, s.node_id, s.iteration, s.parent_key
 FROM toolwright_responses r JOIN toolwright_scopes s ON s.id = r.scope_id
-WHERE s.run_id = ?1 AND r.last_index IS NULL ORDER BY r.scope_id, r.attempt, r.position`;
+WHERE s.run_id = ?1 AND r.last_index IS NULL ORDER BY r.scope_id, r.attempt, COALESCE(r.ordinal, 0), r.position`;
 
 /** Committed responses of the time before the first reader came. */
 export function* unnumberedResponses(runId: string): Transaction<UnnumberedResponse[]> {

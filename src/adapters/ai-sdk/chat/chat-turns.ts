@@ -1,4 +1,5 @@
 /** The turns of a chat, as the store knows them. */
+import type { UIMessageChunk } from "ai";
 import type { Host } from "../../../invoke/host.ts";
 import { listApprovals } from "../../../store/tables/approvals.ts";
 import { readRunRow } from "../../../store/tables/runs.ts";
@@ -7,7 +8,7 @@ import { decode } from "../../../util/encode.ts";
 import { sha256 } from "../../../util/hash.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
-import { answerId } from "./read-chunks.ts";
+import { answerId, answerIdOf } from "./read-chunks.ts";
 
 export const CHAT_TURN = "ui-chat";
 
@@ -18,6 +19,10 @@ export interface BegunTurn {
   readonly contentHash: string;
   /** As the model receives them. */
   readonly messages: readonly unknown[];
+  /** The answer that the turn continues, with results of the client. */
+  readonly answerId?: string | undefined;
+  /** That answer up to the results. */
+  readonly shown?: readonly UIMessageChunk[] | undefined;
 }
 
 export interface ChatTurn {
@@ -25,13 +30,15 @@ export interface ChatTurn {
   readonly began: BegunTurn;
   readonly result: unknown;
   readonly hasEnded: boolean;
+  /** It did not end, and retention has deleted what it needs to resume. */
+  readonly isGivenUp: boolean;
 }
 
 /**
  * `live`: a process drives it. `interrupted`: its process has died. `waiting`: for a decision. `ready`: the decisions are
- * made. `failed`: the model failed, and the same message tries again.
+ * made. `failed`: the model failed, and the same message tries again. `given-up`: it cannot resume.
  */
-export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" | "ended";
+export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" | "given-up" | "ended";
 
 /** `undefined` for a chat that does not exist. */
 export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn | undefined> {
@@ -41,6 +48,7 @@ export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn
 
 export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promise<TurnState> {
   if (turn.hasEnded) return "ended";
+  if (turn.isGivenUp) return "given-up";
   const { run, isPending } = await host.store.read(function* () {
     const pending = yield* listApprovals({ runId: chatId, status: "pending", limit: 1 }, host.clock.now());
     return { run: yield* readRunRow(chatId), isPending: pending.length > 0 };
@@ -75,7 +83,7 @@ export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTu
   if (request.answer === undefined) return found && toChatTurn(found);
   // The last turn of a message may be a regenerated one.
   const open = last?.kind === CHAT_TURN ? toChatTurn(last) : undefined;
-  if (open?.began.userId === userId && answerId(chatId, open.number) === request.answer.id) return open;
+  if (open?.began.userId === userId && answerIdOf(chatId, open) === request.answer.id) return open;
   throw new ChatError(
     409,
     "CHAT_ANSWER_STALE",
@@ -94,15 +102,17 @@ export async function withKey(host: Host, request: ChatRequest): Promise<ChatReq
   const last = await lastChatTurn(host, request.chatId);
   const isOpen = last !== undefined && !last.hasEnded && last.began.key.startsWith("regenerate ");
   if (request.replaces === undefined && isOpen) return { ...request, key: last.began.key };
-  const replaces = request.replaces ?? answerId(request.chatId, last?.number ?? 0);
+  const replaces =
+    request.replaces ?? (last === undefined ? answerId(request.chatId, 0) : answerIdOf(request.chatId, last));
   return { ...request, key: `regenerate ${request.userId} ${replaces}` };
 }
 
-function toChatTurn({ turn, beganJson, resultJson }: TurnRow): ChatTurn {
+function toChatTurn({ turn, beganJson, resultJson, isGivenUp }: TurnRow): ChatTurn {
   return {
     number: turn,
     began: decode(beganJson) as BegunTurn,
     result: resultJson === null ? undefined : decode(resultJson),
     hasEnded: resultJson !== null,
+    isGivenUp,
   };
 }

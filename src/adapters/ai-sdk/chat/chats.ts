@@ -1,5 +1,5 @@
 /** The chats of a handler: which turns this process drives, and what clients receive of them. */
-import type { UIMessage } from "ai";
+import type { UIMessage, UIMessageChunk } from "ai";
 import { ToolwrightError } from "../../../errors.ts";
 import type { Host } from "../../../invoke/host.ts";
 import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts";
@@ -10,8 +10,9 @@ import { afterRequests, chunksAfterRequests } from "./after-requests.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { type BegunTurn, type ChatTurn, findTurn, lastChatTurn, stateOf, withKey } from "./chat-turns.ts";
+import { continuedTurn } from "./client-results.ts";
 import { type ChatAgent, driveTurn } from "./drive-turn.ts";
-import { answerId, readChunks } from "./read-chunks.ts";
+import { type AnsweringTurn, answerIdOf, readChunks } from "./read-chunks.ts";
 import { type ChatIdentity, settleDecisions } from "./settle-decisions.ts";
 import { sseResponse, storedAnswerChunks } from "./sse-response.ts";
 import type { StoredAnswer } from "./stored-answer.ts";
@@ -56,7 +57,10 @@ export class Chats {
       const { key, userId, contentHash } = request;
       return this.#drive(host, chatId, { key, userId, contentHash, messages }, 0);
     }
-    if (turn.hasEnded) return replay(chatId, turn, answer);
+    if (turn.hasEnded) {
+      const next = await continuedTurn(request, turn, this.#agent);
+      return next === undefined ? replay(chatId, turn, answer) : this.#drive(host, chatId, next, 0, answer);
+    }
     if (answer !== undefined)
       await settleDecisions(this.#runtime, chatId, answer, identity, this.#agent.tools ?? {});
     // The client has the answer up to the decision; the rest follows.
@@ -83,7 +87,7 @@ export class Chats {
     const turn = await lastChatTurn(host, chatId);
     if (turn === undefined)
       throw new ChatError(404, "CHAT_NOT_FOUND", `There is no chat "${chatId}".`, "Check the id.");
-    if (turn.hasEnded) return;
+    if (turn.hasEnded || turn.isGivenUp) return;
     await host.store.transaction(() => requestStop(chatId, turn.number), "normal");
     const driven = this.#driven.get(chatId);
     driven?.stop.abort(new Error("stopped"));
@@ -92,9 +96,19 @@ export class Chats {
       const now = await lastChatTurn(host, chatId);
       if (now === undefined || now.hasEnded || now.number !== turn.number) return;
       // If no process drives it, this one ends it.
-      if ((await stateOf(host, chatId, now)) !== "live")
-        await this.#start(chatId, now.began, () => Promise.resolve()).catch(() => undefined);
-      else await systemClock.sleep(STOP_POLL_MS);
+      const isLive = (await stateOf(host, chatId, now)) === "live";
+      if (isLive || !(await this.#endStopped(chatId, now.began))) await systemClock.sleep(STOP_POLL_MS);
+    }
+  }
+
+  /** Whether it has ended. A process that takes it at the same time ends it too. */
+  async #endStopped(chatId: string, began: BegunTurn): Promise<boolean> {
+    try {
+      await this.#start(chatId, began, () => Promise.resolve());
+      return true;
+    } catch {
+      // The next look finds out what became of the turn.
+      return false;
     }
   }
 
@@ -116,7 +130,8 @@ export class Chats {
     done.catch(begun.reject);
     try {
       const number = await begun.promise;
-      return this.#respond(chatId, number, this.#read(chatId, from, connected.resolve));
+      const read = this.#read(chatId, number, from, connected.resolve);
+      return respond(chatId, { number, began }, read, shownBefore(began, from, shown));
     } catch (error) {
       connected.resolve();
       const turn = isConflict(error) ? await lastChatTurn(host, chatId) : undefined;
@@ -151,30 +166,28 @@ export class Chats {
   async #join(
     host: Host,
     chatId: string,
-    { number }: ChatTurn,
+    turn: ChatTurn,
     from: number,
     shown?: UIMessage,
   ): Promise<Response> {
-    const read = this.#read(chatId, from);
+    const { number, began } = turn;
+    const read = this.#read(chatId, number, from);
     await read.first;
     const now = await lastChatTurn(host, chatId);
-    if (now?.number !== number || !now.hasEnded) return this.#respond(chatId, number, read);
+    if (now?.number !== number || !now.hasEnded)
+      return respond(chatId, turn, read, shownBefore(began, from, shown));
     read.leave();
     return replay(chatId, now, shown);
   }
 
   /** Starts at once, not when the client reads: the turn may wait for it. */
-  #read(chatId: string, from: number, onReady?: () => void): StartedRead {
+  #read(chatId: string, turn: number, from: number, onReady?: () => void): StartedRead {
     const leaving = new AbortController();
-    const chunks = readChunks(this.#runtime, chatId, { from, signal: leaving.signal, onReady });
+    const chunks = readChunks(this.#runtime, chatId, { turn, from, signal: leaving.signal, onReady });
     const first = chunks.next();
     // A reader that failed must not hold the turn. The body of the response reports the error.
     first.catch(() => onReady?.());
     return { chunks, first, leave: () => leaving.abort() };
-  }
-
-  #respond(chatId: string, turn: number, read: StartedRead): Response {
-    return sseResponse(withStart(answerId(chatId, turn), read), read.leave);
   }
 }
 
@@ -185,11 +198,31 @@ interface StartedRead {
   readonly leave: () => void;
 }
 
+/** A client that shows nothing of the answer yet also receives what the turn continues. */
+function shownBefore(
+  { shown = [] }: BegunTurn,
+  from: number,
+  client: UIMessage | undefined,
+): readonly UIMessageChunk[] {
+  return client === undefined && from === 0 ? shown : [];
+}
+
+function respond(
+  chatId: string,
+  turn: AnsweringTurn,
+  read: StartedRead,
+  before: readonly UIMessageChunk[],
+): Response {
+  return sseResponse(withStart(answerIdOf(chatId, turn), before, read), read.leave);
+}
+
 async function* withStart(
   messageId: string,
+  before: readonly UIMessageChunk[],
   { first, chunks }: StartedRead,
 ): AsyncGenerator<IndexedChunk, void, void> {
   yield { chunk: { type: "start", messageId } };
+  for (const chunk of before) yield { chunk };
   const { done, value } = await first;
   if (done === true) return;
   yield value;
@@ -200,9 +233,10 @@ function isConflict(error: unknown): boolean {
   return ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT";
 }
 
-function replay(chatId: string, { number, result }: ChatTurn, shown?: UIMessage): Response {
-  const { chunks } = result as StoredAnswer;
-  return sseResponse(storedAnswerChunks(answerId(chatId, number), chunksAfterRequests(chunks, shown)));
+function replay(chatId: string, turn: ChatTurn, shown?: UIMessage): Response {
+  const { chunks } = turn.result as StoredAnswer;
+  const all = [...shownBefore(turn.began, 0, shown), ...chunksAfterRequests(chunks, shown)];
+  return sseResponse(storedAnswerChunks(answerIdOf(chatId, turn), all));
 }
 
 /** One turn at a time. @throws ChatError */

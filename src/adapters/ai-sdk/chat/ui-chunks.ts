@@ -47,6 +47,8 @@ export class ChunkMaker {
         this.#finishReason = part.finishReason;
         return { type: "finish-step" };
       default:
+        // A client that continues has the start of the response from an earlier connection.
+        this.#begun.add(response);
         return contentChunk(part);
     }
   }
