@@ -57,7 +57,7 @@ function loseNextCommit(): void {
     spy.mockRestore();
     throw Object.assign(new Error("read ETIMEDOUT"), { code: "ETIMEDOUT" });
   };
-  spy.mockImplementation(lose as never);
+  spy.mockImplementation(lose);
 }
 
 /** Another client locks a row of the store until it commits. */
