@@ -38,7 +38,7 @@ function hanging() {
   return { tool, isAtWork: () => until(() => state.isAtWork) };
 }
 
-/** A bare call in a new run "r". It executes until it is told to end. */
+/** A bare call in a new run "r". It executes until `end` is called. */
 async function startSlowCall(runtime: Runtime) {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
