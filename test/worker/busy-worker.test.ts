@@ -1,6 +1,6 @@
 /** A worker whose places are all taken: what it tells about itself does not depend on a free one. */
 import { createRuntime, createWorker } from "toolwright";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
@@ -9,7 +9,6 @@ test("a busy worker is ready again when its store answers again", async () => {
   const fresh = await STORE_KINDS[0].fresh();
   onTestFinished(() => fresh[Symbol.asyncDispose]());
   const store = await openStore(fresh.address);
-  const { read } = store;
   await using runtime = createRuntime({ store });
   const end = Promise.withResolvers<void>();
   const worker = createWorker({
@@ -22,10 +21,10 @@ test("a busy worker is ready again when its store answers again", async () => {
   onTestFinished(() => worker.drain());
   await runtime.enqueue("long");
   await until(() => worker.status().claimed === 1);
-  store.read = () => Promise.reject(new Error("the disk is gone"));
+  const broken = vi.spyOn(store, "read").mockRejectedValue(new Error("the disk is gone"));
   await until(() => worker.status().lastError !== null);
   expect(worker.status().lastError).toBe("the disk is gone");
-  store.read = read;
+  broken.mockRestore();
   await until(() => worker.status().lastError === null);
   expect(worker.status().running).toHaveLength(1);
   end.resolve();
