@@ -288,7 +288,14 @@ describe("runtime.revert", () => {
     const shown = await runtime.revert({ runId: "r1", dryRun: true });
     expect(shown.reverted).toMatchObject([{ late: true, already: false }]);
     expect((await runtime.explainRun("r1")).because.join(" ")).toContain("late");
+    // The effect is there: a fork must not repeat it silently.
+    const again = async () => {
+      const { runId } = await runtime.fork({ runId: "r1", at: "main" });
+      return runtime.call(charge, { amount: 1 }, { runId });
+    };
+    expect(await again()).toMatchObject({ status: "pending" });
     await runtime.revert({ runId: "r1" });
+    expect(await again()).toMatchObject({ status: "success" });
     await runtime.revert({ runId: "r1" });
     expect(ledger.refunds).toMatchObject([
       { effectStatus: "unknown", output: undefined },

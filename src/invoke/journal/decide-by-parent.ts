@@ -118,7 +118,8 @@ function* findInLine(call: Call): Transaction<ParentCall | undefined> {
     const found = yield* peekScope({ runId: ancestor, nodeId, iteration, path, parentKey });
     const row = found && (yield* latestCall(found.id, keyIn(originKey)));
     if (row !== undefined && mayHaveHappened(row)) {
-      if (!(yield* hasReverted(ancestor, row.key))) return { fork, runId: ancestor, row };
+      const isLate = row.lateJson !== null && row.status !== "success";
+      if (!(yield* hasReverted(ancestor, row.key, isLate))) return { fork, runId: ancestor, row };
     } else if (found === undefined && (yield* isDeleted(ancestor))) {
       return { fork, runId: ancestor, row: undefined };
     }

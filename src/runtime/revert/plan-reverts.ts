@@ -20,6 +20,8 @@ export interface RevertInput {
   readonly call: {
     readonly tool: string;
     readonly key: string;
+    /** The effect happened after the call had ended. An earlier revert may have found nothing. */
+    readonly late?: true;
     readonly nodeId: string;
     readonly iteration: number;
     readonly attempt: number;
@@ -70,13 +72,13 @@ export async function planReverts(
   const planned: PlannedRevert[] = [];
   for (const effect of select(onePerEffect(rows))) {
     const values = await store.read(() => readEffectValues(effect));
-    const input = inputOf(effect, values);
-    const { text } = writeArguments(revertName(effect.toolName), input);
+    const input = inputOf(effect, values, effect.hasLateResult);
+    const textOf = (given: RevertInput): string => writeArguments(revertName(effect.toolName), given).text;
     const first = effect.reruns === true ? `${effect.key} ${effect.attempt}` : effect.key;
-    const isRevertedOnce = reverted.has(keyOf(first, text));
+    const isRevertedOnce = reverted.has(keyOf(first, textOf(inputOf(effect, values, false))));
     // A late result names another revert: the first one may have found nothing to take back.
     const index = effect.hasLateResult ? `${first} late` : first;
-    const key = keyOf(index, text);
+    const key = keyOf(index, textOf(input));
     const isReverted = reverted.has(key);
     planned.push({
       effect,
@@ -102,10 +104,10 @@ function onePerEffect(rows: readonly EffectRow[]): EffectRow[] {
   return [...byKey.values()];
 }
 
-function inputOf(effect: EffectRow, { inputJson }: EffectValues): RevertInput {
+function inputOf(effect: EffectRow, { inputJson }: EffectValues, isLate: boolean): RevertInput {
   const { toolName, key, nodeId, iteration, attempt, seq } = effect;
   return {
-    call: { tool: toolName, key, nodeId, iteration, attempt, seq },
+    call: { tool: toolName, key, ...(isLate ? { late: true } : {}), nodeId, iteration, attempt, seq },
     args: inputJson === null ? undefined : decode(inputJson),
   };
 }

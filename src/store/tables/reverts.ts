@@ -178,13 +178,13 @@ export function* listRevertedCalls(runId: string): Transaction<ReadonlySet<strin
   return new Set(rows.flatMap((row) => ORIGINAL.exec(readTextOrNull(row, "input") ?? "")?.[1] ?? []));
 }
 
-/** Whether the effect of a call was taken back. */
-export function* hasReverted(runId: string, key: string): Transaction<boolean> {
+/** Whether the effect of a call was taken back. @param isLate a revert before the effect happened does not count */
+export function* hasReverted(runId: string, key: string, isLate: boolean): Transaction<boolean> {
   if ((yield* readRevertedAt(runId)) === null) return false;
   const rows = yield* all(
     `SELECT 1 AS one FROM (${TAKEN_BACK}) t WHERE t.input LIKE ?2 LIMIT 1`,
     runId,
-    `{"call":%"key":"${key}"%`,
+    `{"call":%"key":"${key}"${isLate ? '%"late":true' : ""}%`,
   );
   return rows.length > 0;
 }
