@@ -140,7 +140,11 @@ export function guardCommand(
         violations.set(link.path, { kind: "link", path: link.path, taken: [readLinkOf(link.path) ?? ""] });
         if (mode === "change") removePointer(root, link.path, "only a link");
       }
-      for (const { file, listed } of forgedLists(path, before.indexes.get(path) ?? NO_STAMPS, isHidden)) {
+      for (const { file, listed } of forgedLists(
+        path,
+        before.indexes.get(path) ?? new Map<string, string>(),
+        isHidden,
+      )) {
         violations.set(join(path, file), { kind: "forged", path: join(path, file), taken: [listed] });
         if (mode === "change") removePointer(root, join(path, file));
       }
@@ -210,7 +214,6 @@ function fileBehind(path: string): string | undefined {
 
 /** A link that was there may have got another target. */
 const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
-const NO_STAMPS: ReadonlyMap<string, string> = new Map();
 
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 

@@ -72,7 +72,7 @@ export function defuseObscure(
 ): string[] {
   const taken = within(root, names, (base) => {
     const forged = [
-      ...forgedLists(base, new Map(), isOff).map(({ file }) => file),
+      ...forgedLists(base, new Map<string, string>(), isOff).map(({ file }) => file),
       ...linksIn(base, isOff).map(({ path }) => path),
     ];
     if (mode === "change") for (const file of forged) unlinkQuietly(`${base}/${file}`);
