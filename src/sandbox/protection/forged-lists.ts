@@ -74,7 +74,7 @@ function readIndex(path: string): Buffer | "too large" {
     );
     return read ?? Buffer.alloc(0);
   } catch {
-    return Buffer.alloc(0); // Gone, or not readable for git either.
+    return Buffer.alloc(0); // Gone, or not readable: git stops then.
   }
 }
 

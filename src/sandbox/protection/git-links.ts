@@ -15,15 +15,23 @@ export interface StrayLink {
   readonly target: string;
 }
 
+export interface StrayLinks {
+  readonly links: readonly StrayLink[];
+  /** Folders that cannot be listed. Git may be able to use what is in them. */
+  readonly closed: readonly string[];
+}
+
 /**
  * @param gitFolder a real path
  * @param isOff whether git must not write to a path, which is absolute and real
  */
-export function strayLinks(gitFolder: string, isOff: (path: string) => boolean): StrayLink[] {
+export function strayLinks(gitFolder: string, isOff: (path: string) => boolean): StrayLinks {
   const found: StrayLink[] = [];
+  const closed: string[] = [];
   const pending = [gitFolder];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    const { links, folders } = readListing(folder);
+    const { links, folders, isClosed } = readListing(folder);
+    if (isClosed) closed.push(folder);
     for (const name of links) {
       const target = targetOf(`${folder}/${name}`);
       if (target !== undefined && isOff(target)) found.push({ path: `${folder}/${name}`, target });
@@ -34,7 +42,7 @@ export function strayLinks(gitFolder: string, isOff: (path: string) => boolean):
       if (isObjects ? WRITTEN_OBJECTS.has(name) : !isTop || !ELSEWHERE.has(name))
         pending.push(`${folder}/${name}`);
   }
-  return found;
+  return { links: found, closed };
 }
 
 /** Not searched: hooks are protected as a whole, and in the others git itself writes nothing. They may be large. */
@@ -51,6 +59,7 @@ function targetOf(link: string): string | undefined {
 interface Listing {
   readonly links: readonly string[];
   readonly folders: readonly string[];
+  readonly isClosed: boolean;
 }
 
 const MOST_KNOWN = 20_000;
@@ -61,17 +70,19 @@ const SETTLED_MS = 50n;
 /** A folder that has not changed is not read again. */
 function readListing(folder: string): Listing {
   const stat = statOf(folder);
-  if (stat?.isDirectory() !== true) return { links: [], folders: [] };
+  if (stat?.isDirectory() !== true) return { links: [], folders: [], isClosed: false };
   const stamp = `${stat.dev} ${stat.ino} ${stat.ctimeNs}`;
   const before = known.get(folder);
   if (before?.stamp === stamp) return before;
-  const entries = list(folder);
+  const listed = list(folder);
+  const entries = listed ?? [];
   const namesOf = (isWanted: (entry: Dirent) => boolean): string[] =>
     entries.flatMap((entry) => (isWanted(entry) ? [entry.name] : []));
   const listing = {
     stamp,
     links: namesOf((entry) => entry.isSymbolicLink()),
     folders: namesOf((entry) => entry.isDirectory()),
+    isClosed: listed === undefined,
   };
   if (known.size >= MOST_KNOWN) known.clear();
   if (BigInt(Date.now()) - stat.ctimeNs / 1_000_000n > SETTLED_MS) known.set(folder, listing);
@@ -86,10 +97,12 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-function list(folder: string): Dirent[] {
+/** Undefined if the folder exists and may not be listed. */
+function list(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // Gone, or it cannot be listed.
+  } catch (error) {
+    const isClosed = error instanceof Error && "code" in error && error.code === "EACCES";
+    return isClosed ? undefined : []; // Gone.
   }
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -14,6 +15,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { isMainThread } from "node:worker_threads";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -34,6 +36,17 @@ afterEach(() => {
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+/** For root, every folder can be listed. Threads of vitest cannot change their user. */
+const canBecomeOther = isRoot && process.seteuid !== undefined && isMainThread;
+function asOther(work: () => void): void {
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
 
 /** As if a command ran from now on. */
 function guard(readOnly: readonly string[] = []): CommandGuard {
@@ -139,6 +152,21 @@ test("links in a git folder that lead to protected files are removed, so that gi
   expect(() => running.finish()).toThrow(/MERGE_MSG" \(to "config"\), through which git would write/);
   expect(links.filter(([name]) => isLink(join(git, name)))).toEqual([]);
   expect([isLink(join(git, "mine")), isLink(join(git, "FETCH_HEAD"))]).toEqual([true, true]);
+});
+
+test.runIf(!isRoot || canBecomeOther)("links in a folder that a command made unlistable are removed", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  mkdirSync(join(git, "logs/refs"), { recursive: true });
+  if (isRoot) execFileSync("chown", ["-R", "65534:65534", root]);
+  asOther(() => {
+    const running = guard();
+    symlinkSync("/nowhere", join(git, "logs/HEAD"));
+    symlinkSync("/nowhere", join(git, "logs/refs/x"));
+    for (const name of ["logs/refs", "logs", "."]) chmodSync(join(git, name), 0o300);
+    expect(() => running.finish()).toThrow(/right to list the folder ".git".*"\.git\/logs\/HEAD"/s);
+    expect([isLink(join(git, "logs/HEAD")), isLink(join(git, "logs/refs/x"))]).toEqual([false, false]);
+  });
 });
 
 /** An index with one path. */

@@ -60,14 +60,15 @@ export function guardCommand(
   const isHidden = (path: string): boolean =>
     !isInside(path, root) ||
     plan.protections.some(({ kind, path: hidden }) => kind.startsWith("hide") && isInside(path, hidden));
+  const linksBefore = plan.finds.gitFolders.map((folder) => strayLinks(folder, isOffBefore));
   const before = {
     folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
     repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
-    closed: new Set(plan.finds.closed),
+    closed: new Set([...plan.finds.closed, ...linksBefore.flatMap(({ closed }) => closed)]),
     lost: new Set(plan.finds.lost),
-    links: new Set(plan.finds.gitFolders.flatMap((folder) => strayLinks(folder, isOffBefore)).map(idOfLink)),
+    links: new Set(linksBefore.flatMap(({ links }) => links).map(idOfLink)),
     indexes: new Map(plan.finds.gitFolders.map((folder) => [folder, indexStamps(folder)])),
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
@@ -101,6 +102,16 @@ export function guardCommand(
       }
     }
   };
+  /** Lists folders that the command closed, too: git can use a link in them, because it knows its name. */
+  const linksOf = (folder: string, isOffNow: (path: string) => boolean, mode: "look" | "change") => {
+    for (let round = 0; ; round += 1) {
+      const { links, closed } = strayLinks(folder, isOffNow);
+      const closedNow = closed.filter((path) => !before.closed.has(path));
+      for (const path of closedNow) violations.set(path, { kind: "closed", path });
+      if (mode === "look" || closedNow.length === 0 || round === MAX_DEPTH) return links;
+      for (const path of closedNow) openFolderToOwner(root, path);
+    }
+  };
   /** Inside a folder that was read-only or hidden for the command all the time: only the host can have made it. */
   const isOutOfReach = (path: string): boolean =>
     plan.protections.some(
@@ -124,12 +135,16 @@ export function guardCommand(
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
         if (mode === "change") removePointer(root, join(path, "commondir"));
       }
-      for (const link of strayLinks(path, isOffNow)) {
+      for (const link of linksOf(path, isOffNow, mode)) {
         if (before.links.has(idOfLink(link))) continue;
         violations.set(link.path, { kind: "link", path: link.path, taken: [readLinkOf(link.path) ?? ""] });
         if (mode === "change") removePointer(root, link.path, "only a link");
       }
-      for (const { file, listed } of forgedLists(path, before.indexes.get(path) ?? NO_STAMPS, isHidden)) {
+      for (const { file, listed } of forgedLists(
+        path,
+        before.indexes.get(path) ?? new Map<string, string>(),
+        isHidden,
+      )) {
         violations.set(join(path, file), { kind: "forged", path: join(path, file), taken: [listed] });
         if (mode === "change") removePointer(root, join(path, file));
       }
@@ -199,7 +214,6 @@ function fileBehind(path: string): string | undefined {
 
 /** A link that was there may have got another target. */
 const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
-const NO_STAMPS: ReadonlyMap<string, string> = new Map();
 
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 

@@ -72,7 +72,7 @@ export function defuseObscure(
 ): string[] {
   const taken = within(root, names, (base) => {
     const forged = [
-      ...forgedLists(base, new Map(), isOff).map(({ file }) => file),
+      ...forgedLists(base, new Map<string, string>(), isOff).map(({ file }) => file),
       ...linksIn(base, isOff).map(({ path }) => path),
     ];
     if (mode === "change") for (const file of forged) unlinkQuietly(`${base}/${file}`);
@@ -84,7 +84,10 @@ export function defuseObscure(
 /** With paths relative to the folder. */
 function linksIn(base: string, isOff: (path: string) => boolean): StrayLink[] {
   // The name of a descriptor alone is a link itself.
-  return strayLinks(`${base}/.`, isOff).map((link) => ({ ...link, path: link.path.slice(base.length + 3) }));
+  return strayLinks(`${base}/.`, isOff).links.map((link) => ({
+    ...link,
+    path: link.path.slice(base.length + 3),
+  }));
 }
 
 function unlinkQuietly(path: string): void {
