@@ -38,6 +38,8 @@ export default defineConfig({
     // A test that takes a second on an idle machine may take thirty beside others that start processes.
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    // What a test waits for has happened or will: the default of a second is too short on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

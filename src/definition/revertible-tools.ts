@@ -1,6 +1,6 @@
 /**
- * The tools of this process that have a `revert`, by name, and the names of other side effects. A revert of a run that another process made finds the tools of its
- * workflow here, once the file of the workflow is loaded.
+ * The tools of this process that have a `revert`, by name, and the names of other side effects. A revert of a run that another
+ * process made finds the tools of its workflow here, once the file of the workflow is loaded.
  */
 import { sharedByCopies } from "./package-copy.ts";
 import type { ToolSpec } from "./tool-spec.ts";

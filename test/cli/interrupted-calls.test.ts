@@ -227,7 +227,7 @@ describe("bash in a task that is a function", () => {
     const script = "echo x >> runs.txt; test -e go || { touch started; sleep 60; }; echo fine";
     const folder = createFolder({ "w.tsx": COMMAND.replace("SCRIPT", script) });
     const run = start(folder, ["up", "w.tsx", "--run-id", "r"]);
-    await expect.poll(() => existsSync(join(folder, "started")), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, "started"))).toBe(true);
     run.child.kill("SIGINT");
     expect(await run.ended).toMatchObject({ code: 1 });
     expect(await toolwright(folder, ["resume", "r"])).toMatchObject({ code: 3 });

@@ -109,7 +109,7 @@ test("a run that retention deletes while it is watched ends its stream with the 
   const stream = await openEvents(server, "?run=r");
   await stream.next();
   await expect
-    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns, { timeout: 10_000 })
+    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns)
     .toBeGreaterThan(0);
   const problem = await stream.until(({ name }) => name === "problem");
   expect(problem.data).toMatchObject({

@@ -101,7 +101,7 @@ test("a run that was deleted by retention: 404 that says so", async () => {
   await runtime.call(quick, { n: 1 }, { runId: "old" });
   expect((await ask(server, "/runs/old")).status).toBe(200);
   await expect
-    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns, { timeout: 10_000 })
+    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns)
     .toBe(1);
   for (const path of ["/runs/old", "/runs/old/why", "/runs/old/calls", "/events?run=old"]) {
     const answer = await ask(server, path);
@@ -123,7 +123,7 @@ test("a database that is away: reads end with 503 in time, and work again when i
     store: "unavailable",
   });
   await proxy.on();
-  await expect.poll(async () => (await ask(server, "/runs")).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await ask(server, "/runs")).status).toBe(200);
 });
 
 /** The same database behind a port that can be closed. */

@@ -65,7 +65,7 @@ describe("writeTextFile", () => {
     // On a busy machine the last scan may count for a moment.
     const codeOfWrite = (): Promise<unknown> =>
       write("scripts/free").catch(({ code }: { code: string }) => code);
-    await expect.poll(codeOfWrite, { timeout: 20_000 }).toBe(refused.code);
+    await expect.poll(codeOfWrite).toBe(refused.code);
   });
 
   // A command can do this in parallel, and its own check for repositories may be over before the rename.

@@ -82,12 +82,13 @@ export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
         const old = known.get(folder);
         const isFresh = old !== undefined && isSame(old, stat) && options.now() - old.lookedAt < relookMs;
         const listing = isFresh ? old : look(folder, stat);
-        into.files.push(...listing.files);
-        into.folders.push(...listing.folders);
+        // Not spread: a folder may have more entries than a function may have arguments.
+        for (const path of listing.files) into.files.push(path);
+        for (const path of listing.folders) into.folders.push(path);
         // An entry that was empty may have been filled without a trace in its folder.
         for (const { path, isFolder } of listing.empty)
           if (!isEmpty(path, isFolder)) (isFolder ? into.folders : into.files).push(path);
-        if (options.libraries?.test(folder) !== true) next.push(...listing.open);
+        if (options.libraries?.test(folder) !== true) for (const path of listing.open) next.push(path);
         yield isFresh ? 1 : 1 + listing.size;
       }
     }
