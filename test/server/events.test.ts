@@ -108,9 +108,7 @@ test("a run that retention deletes while it is watched ends its stream with the 
   await runtime.call(quick, { n: 1 }, { runId: "r" });
   const stream = await openEvents(server, "?run=r");
   await stream.next();
-  await expect
-    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns)
-    .toBeGreaterThan(0);
+  await expect.poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns).toBeGreaterThan(0);
   const problem = await stream.until(({ name }) => name === "problem");
   expect(problem.data).toMatchObject({
     error: { code: expect.stringMatching(/^TOOL_RUN_(DELETED|NOT_FOUND)$/) },

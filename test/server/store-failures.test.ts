@@ -100,9 +100,7 @@ test("a run that was deleted by retention: 404 that says so", async () => {
   const runtime = openRuntime(store);
   await runtime.call(quick, { n: 1 }, { runId: "old" });
   expect((await ask(server, "/runs/old")).status).toBe(200);
-  await expect
-    .poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns)
-    .toBe(1);
+  await expect.poll(async () => (await runtime.gc({ olderThanMs: 0 })).deletedRuns).toBe(1);
   for (const path of ["/runs/old", "/runs/old/why", "/runs/old/calls", "/events?run=old"]) {
     const answer = await ask(server, path);
     expect([path, answer.status]).toEqual([path, 404]);
