@@ -24,9 +24,14 @@ const isRoot = process.getuid?.() === 0;
 export const USERS = isRoot ? (["root", "an ordinary user"] as const) : (["an ordinary user"] as const);
 export type User = (typeof USERS)[number];
 
-/** @param turn determines which user attacks where not all do: every case in the first tier, one of them in each other tier */
+/**
+ * In the first tier one user attacks, in the others the other one, so that each attacks every case. Every night both attack in
+ * all tiers.
+ * @param turn determines which user attacks in the first tier
+ */
 export function attackers(turn: number): readonly User[] {
-  return isFirstTier || IS_EXHAUSTIVE ? USERS : [USERS[(turn + 1) % USERS.length] ?? USERS[0]];
+  const place = isFirstTier ? turn : turn + 1;
+  return IS_EXHAUSTIVE ? USERS : [USERS[place % USERS.length] ?? USERS[0]];
 }
 
 let isFirstTier = true;
