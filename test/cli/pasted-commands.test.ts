@@ -208,68 +208,71 @@ const SETUPS: readonly Setup[] = [
 ];
 
 // The last one has all that makes a command hard to print. The other one runs every night.
-describe.each(IS_EXHAUSTIVE ? SETUPS : SETUPS.slice(-1))("commands printed in '$folder' with the store $store, called by $caller", (setup) => {
-  const { folder, caller, store } = setup;
-  const withStore = (command: string): string =>
-    store === undefined ? command : `${command} --store '${store}'`;
+describe.each(IS_EXHAUSTIVE ? SETUPS : SETUPS.slice(-1))(
+  "commands printed in '$folder' with the store $store, called by $caller",
+  (setup) => {
+    const { folder, caller, store } = setup;
+    const withStore = (command: string): string =>
+      store === undefined ? command : `${command} --store '${store}'`;
 
-  /** Runs a command with the store as it was prepared. */
-  function createRunner(project: Project): (command: string) => Pasted {
-    const path = resolve(project.folder, store ?? "toolwright.db");
-    const kept = `${path}.kept`;
-    copyFileSync(path, kept);
-    return (command) => {
-      for (const ending of ["-wal", "-shm"]) rmSync(`${path}${ending}`, { force: true });
-      copyFileSync(kept, path);
-      return project.paste(command);
-    };
-  }
-
-  const own = caller === "npx" ? "npx toolwright" : String.raw`node \S*main\.ts`;
-  const printedIn = (text: string): string[] =>
-    [...text.matchAll(new RegExp(`(${own} (?:(?!, or |; or |\\. | \\(|["\`]|\\s+#).)+)`, "g"))].map(
-      ([, command = ""]) => command.trim().replace(/\.$/, ""),
-    );
-
-  it("work when they are pasted, and so do those that they print", () => {
-    const project = createShop(folder, caller);
-    if (store !== undefined) mkdirSync(dirname(resolve(project.folder, store)), { recursive: true });
-    const up = withStore(`npx toolwright up workflow.tsx --input '${ORDER}' --run-id`);
-    expect(project.paste(up.replace("--run-id", "--run-id order-17"))).toMatchObject({ code: 3 });
-    const run = createRunner(project);
-    const typed = [
-      "why order-17",
-      "approvals",
-      "cancel order-17",
-      "approve order-17",
-      "deny order-17",
-      // These fail, and print what to do.
-      "why order-18",
-      "approve order-18",
-      "up nope.tsx",
-      "up workflow.tsx --run-id order-17",
-      "ps --nope",
-    ].map((command) => withStore(`npx toolwright ${command}`));
-    const seen = new Set<string>();
-    const failed: Pasted[] = [];
-    let waiting = typed.flatMap((command) => printedIn(run(command).output));
-    for (let depth = 0; depth < 2; depth += 1) {
-      const found: string[] = [];
-      for (const command of waiting) {
-        if (seen.has(command)) continue;
-        seen.add(command);
-        const pasted = run(command);
-        const codes = [0, 3, ...(/ deny .*--resume/.test(command) ? [1] : [])];
-        if (!codes.includes(pasted.code ?? -1)) failed.push(pasted);
-        // These print commands for another project.
-        if (!/ init | --help/.test(command)) found.push(...printedIn(pasted.output));
-      }
-      waiting = found.filter((command) => !/apr_/.test(command));
+    /** Runs a command with the store as it was prepared. */
+    function createRunner(project: Project): (command: string) => Pasted {
+      const path = resolve(project.folder, store ?? "toolwright.db");
+      const kept = `${path}.kept`;
+      copyFileSync(path, kept);
+      return (command) => {
+        for (const ending of ["-wal", "-shm"]) rmSync(`${path}${ending}`, { force: true });
+        copyFileSync(kept, path);
+        return project.paste(command);
+      };
     }
-    expect(failed).toEqual([]);
-    const verbs = new Set(
-      [...seen].map((command) => command.replace(new RegExp(`^${own} `), "").split(" ")[0]),
-    );
-    expect([...verbs]).toEqual(expect.arrayContaining(["approve", "deny", "resume", "ps", "approvals"]));
-  });
-});
+
+    const own = caller === "npx" ? "npx toolwright" : String.raw`node \S*main\.ts`;
+    const printedIn = (text: string): string[] =>
+      [...text.matchAll(new RegExp(`(${own} (?:(?!, or |; or |\\. | \\(|["\`]|\\s+#).)+)`, "g"))].map(
+        ([, command = ""]) => command.trim().replace(/\.$/, ""),
+      );
+
+    it("work when they are pasted, and so do those that they print", () => {
+      const project = createShop(folder, caller);
+      if (store !== undefined) mkdirSync(dirname(resolve(project.folder, store)), { recursive: true });
+      const up = withStore(`npx toolwright up workflow.tsx --input '${ORDER}' --run-id`);
+      expect(project.paste(up.replace("--run-id", "--run-id order-17"))).toMatchObject({ code: 3 });
+      const run = createRunner(project);
+      const typed = [
+        "why order-17",
+        "approvals",
+        "cancel order-17",
+        "approve order-17",
+        "deny order-17",
+        // These fail, and print what to do.
+        "why order-18",
+        "approve order-18",
+        "up nope.tsx",
+        "up workflow.tsx --run-id order-17",
+        "ps --nope",
+      ].map((command) => withStore(`npx toolwright ${command}`));
+      const seen = new Set<string>();
+      const failed: Pasted[] = [];
+      let waiting = typed.flatMap((command) => printedIn(run(command).output));
+      for (let depth = 0; depth < 2; depth += 1) {
+        const found: string[] = [];
+        for (const command of waiting) {
+          if (seen.has(command)) continue;
+          seen.add(command);
+          const pasted = run(command);
+          const codes = [0, 3, ...(/ deny .*--resume/.test(command) ? [1] : [])];
+          if (!codes.includes(pasted.code ?? -1)) failed.push(pasted);
+          // These print commands for another project.
+          if (!/ init | --help/.test(command)) found.push(...printedIn(pasted.output));
+        }
+        waiting = found.filter((command) => !/apr_/.test(command));
+      }
+      expect(failed).toEqual([]);
+      const verbs = new Set(
+        [...seen].map((command) => command.replace(new RegExp(`^${own} `), "").split(" ")[0]),
+      );
+      expect([...verbs]).toEqual(expect.arrayContaining(["approve", "deny", "resume", "ps", "approvals"]));
+    });
+  },
+);
