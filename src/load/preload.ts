@@ -2,6 +2,6 @@
 
 export function preloadFlags(): string[] {
   const isSource = import.meta.url.endsWith(".ts");
-  const register = new URL(`./register.${isSource ? "ts" : "js"}`, import.meta.url);
+  const register = new URL(`../load/register.${isSource ? "ts" : "js"}`, import.meta.url);
   return ["--disable-warning=ExperimentalWarning", "--import", register.href];
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished, vi } from "vitest";
 
-export const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
+export const MAIN = resolve(import.meta.dirname, "../../dist/cli/main.js");
 
 // A command takes half a second on an idle machine, and a test may run ten of them, or thirty at once.
 vi.setConfig({ testTimeout: 120_000 });

@@ -12,7 +12,7 @@ export interface Pasted {
 
 /** Commands of `toolwright` in a text: each on a line of its own, in quotes, or up to a word that ends it. */
 export function commandsIn(text: string): string[] {
-  const name = String.raw`(?:npx toolwright|toolwright|node \S*main\.ts)`;
+  const name = String.raw`(?:npx toolwright|toolwright|node \S*main\.js)`;
   const verb = "(?:approve|deny|resume|why|inspect|approvals|calls|ps|cancel)";
   const found = text.matchAll(
     new RegExp(`(?<![\\w/])(${name} ${verb}\\b(?:(?!, or |; or |\\. | \\(|["\`]).)*)`, "g"),

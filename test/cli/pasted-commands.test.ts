@@ -227,7 +227,7 @@ describe.each(IS_EXHAUSTIVE ? SETUPS : SETUPS.slice(-1))(
       };
     }
 
-    const own = caller === "npx" ? "npx toolwright" : String.raw`node \S*main\.ts`;
+    const own = caller === "npx" ? "npx toolwright" : String.raw`node \S*main\.js`;
     const printedIn = (text: string): string[] =>
       [...text.matchAll(new RegExp(`(${own} (?:(?!, or |; or |\\. | \\(|["\`]|\\s+#).)+)`, "g"))].map(
         ([, command = ""]) => command.trim().replace(/\.$/, ""),

@@ -83,7 +83,7 @@ it("gives the file this same package, and prefers packages of its own folder", a
     "w.tsx": `${GREETING}\nconsole.error(import.meta.resolve("toolwright"), import.meta.dirname);`,
   });
   const { stderr } = await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"a"}', "--json"]);
-  const own = pathToFileURL(resolve(import.meta.dirname, "../../src/index.ts")).href;
+  const own = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.js")).href;
   expect(stderr).toContain(`${own} ${folder}`);
 });
 

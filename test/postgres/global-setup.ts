@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
+import { ensureCode } from "../built-package.ts";
 import { createBundleFolder } from "../bundle-program.ts";
 import { prepareCompileCache, prepareShortImports } from "../quick-start.ts";
 import { preparePublicRoot } from "../public-root.ts";
@@ -20,6 +21,8 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  ensureCode();
+  project.onTestsRerun(ensureCode);
   const root = preparePublicRoot();
   const compiled = prepareCompileCache();
   prepareShortImports();

@@ -17,7 +17,10 @@ const COMPILER = new URL("cached-compiler.ts", import.meta.url).href;
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL } = context;
-    if (specifier === "esbuild" && /\/(?:src|dist)\/load\/compile\.[jt]s$/.test(parentURL ?? ""))
+    if (
+      specifier === "esbuild" &&
+      /\/(?:src\/load\/compile\.ts|dist\/chunks\/[^/]*\.js)$/.test(parentURL ?? "")
+    )
       return { url: COMPILER, format: "module-typescript", shortCircuit: true };
     if (specifier.startsWith(".") && parentURL !== undefined && context.conditions.includes("import"))
       for (const [folder, ending, format] of FORMATS)

@@ -26,6 +26,7 @@ const MARKS: Readonly<Record<TaskStatus, readonly [string, Colour]>> = {
 };
 
 const REDRAW_MS = 100;
+const ECHO_MS = 20;
 
 export function showTree(screen: Screen, run: ShownRun): Progress {
   const tasks = new Map(run.endedTasks.map((task) => [task.nodeId, toShownTask(task)]));
@@ -44,10 +45,14 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${ids.length} tasks, ${toDuration(now - start)}`;
     area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.escape(line)));
   };
+  // A second Ctrl-C ends the process at once. The terminal prints ^C below the tree just after it sends the signal.
+  const drawLast = (): void => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ECHO_MS);
+    draw();
+  };
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
-  // A second Ctrl-C ends the process at once, and the terminal has printed ^C below the tree.
-  process.once("exit", draw);
+  process.once("exit", drawLast);
 
   const change = (nodeId: string, changed: Partial<ShownTask>): void => {
     const known = tasks.get(nodeId);
@@ -77,7 +82,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     note: (text) => area.print(screen.escape(text)),
     [Symbol.dispose]: () => {
       clearInterval(timer);
-      process.off("exit", draw);
+      process.off("exit", drawLast);
       draw();
       area[Symbol.dispose]();
     },
