@@ -19,10 +19,11 @@ import { claimRun, hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { driveRun, orGiveBack } from "./drive-run.ts";
+import { ensureOutputViews } from "./output-views.ts";
 import type { StartOptions } from "./run-options.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { parseInput } from "./parse-input.ts";
-import { createOutputViews, isUnparsed, planOf } from "./start-run.ts";
+import { isUnparsed, planOf } from "./start-run.ts";
 
 /** A run fails when it was taken over so often in a row without progress, and its worker has died again. */
 const MOST_TAKEOVERS = 5;
@@ -120,11 +121,7 @@ async function claim(options: WorkerClaimOptions, stored: WorkflowRunRow): Promi
     return { kind: "lost" };
   }
   const name = stored.workflow;
-  if (!options.views.has(name)) {
-    const views = createOutputViews(host.store, name, workflow.schemas);
-    for (const warning of await orGiveBack({ host, runId, epoch }, views)) host.warnOnce(warning, warning);
-    options.views.add(name);
-  }
+  await ensureOutputViews({ host, runId, epoch }, name, workflow.schemas, options.views);
   const result = await driveRun({
     host,
     runtime,

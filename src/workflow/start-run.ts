@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
-import { z } from "zod";
 import { describe } from "../definition/option-checks.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Host } from "../invoke/host.ts";
@@ -12,8 +11,6 @@ import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { assertResumable } from "../store/tables/reverts.ts";
-import { createOutputView, WHOLE_VALUE } from "../store/tables/output-views.ts";
-import type { Store } from "../store/store.ts";
 import { readRun, type TakenRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { decode } from "../util/encode.ts";
@@ -30,8 +27,8 @@ import {
 } from "./claim-run.ts";
 import { createWorkflowContext } from "./context.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
-import { driveRun, orGiveBack } from "./drive-run.ts";
-import type { Schemas } from "./output-token.ts";
+import { driveRun } from "./drive-run.ts";
+import { ensureOutputViews } from "./output-views.ts";
 import { parseInput } from "./parse-input.ts";
 import { createPlan, type Plan } from "./plan.ts";
 import { checkRunOptions, startOptionsOf, type StartOptions } from "./run-options.ts";
@@ -137,8 +134,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
     if (claim.kind === "lost") return undefined;
     if (claim.kind !== "taken") return storedResult(given, claim.run);
     const { epoch, sagaJson, takeovers } = claim;
-    const views = createOutputViews(host.store, name, workflow.schemas);
-    for (const warning of await orGiveBack({ host, runId, epoch }, views)) host.warnOnce(warning, warning);
+    await ensureOutputViews({ host, runId, epoch }, name, workflow.schemas);
     return driveRun({
       host,
       runtime,
@@ -202,30 +198,4 @@ async function checkSameInput(
       hint: "Use another runId, or pass resume: true to resume with the stored input.",
     },
   );
-}
-
-/**
- * Creates the missing SQL views, one per output. Returns a warning for each output whose key is taken by another
- * object.
- */
-export async function createOutputViews(store: Store, workflow: string, schemas: Schemas): Promise<string[]> {
-  const warnings: string[] = [];
-  for (const [key, schema] of Object.entries(schemas)) {
-    if (key === "input") continue;
-    const name = await store.transaction(
-      () => createOutputView(store.dialect, workflow, key, fieldsOf(schema)),
-      "normal",
-    );
-    if (name === key) continue;
-    const location = name === undefined ? "have no view" : `are in the view "${name}"`;
-    warnings.push(`the outputs "${key}" ${location}: the store has another object with that name.`);
-  }
-  return warnings;
-}
-
-/** One column per field of an object, or one for any other value. Fields named like a built-in column are left out. */
-function fieldsOf(schema: z.ZodType): string[] {
-  const shape = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const own = shape.filter((field) => !["run_id", "node_id", "iteration"].includes(field.toLowerCase()));
-  return own.length === 0 ? [WHOLE_VALUE] : own;
 }

@@ -81,7 +81,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   ["--resume without an id", ["up", "good.tsx", "--resume"], /--resume needs --run-id/],
   ["a run that is not there", ["resume", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
   ["a run that is not there", ["why", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
-  ["a store that is not there", ["inspect", "r9"], /There is no store .*toolwright\.db/],
+  ["a store that is not there", ["inspect", "r9", "--store", "lost.db"], /There is no store .*lost\.db/],
   [
     "a request that is not there",
     ["approve", "a9", "--store", "good.db"],

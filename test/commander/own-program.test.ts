@@ -5,8 +5,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createFolder, toolwright } from "../cli/command.ts";
+import { bundled } from "../started-programs.ts";
 
-const PROGRAM = join(import.meta.dirname, "programs/shop.ts");
+const PROGRAM = bundled(join(import.meta.dirname, "programs/shop.ts"));
 const CAPABLE = join(import.meta.dirname, "programs/capable.ts");
 
 const shop = (folder: string, ...words: string[]) => runProgram(PROGRAM, folder, words);
