@@ -20,7 +20,7 @@ const BY_PATH = ["cli/main", "load/register", "load/hooks"];
 const GUARDS = globSync("load/peers/*.ts", { cwd: SOURCE }).map((file) => file.slice(0, -".ts".length));
 
 /** What most processes load, one after the other. Code that the same of them need is in one file. */
-const STAGES = ["index", "cli/program", "runtime/store-runtime", "workflow/run-workflow"];
+const STAGES = ["index", "cli/program", "runtime/store-runtime", "workflow/start-run", "cli/run-file"];
 
 const imports = new Map<string, ReadonlySet<string>>();
 
