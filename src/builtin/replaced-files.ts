@@ -1,5 +1,6 @@
 /** Keeps what `write` and `edit` replace, and puts it back when their calls are reverted. */
 import type { ToolContext } from "../definition/context.ts";
+import { MAX_OUTPUT_BYTES } from "../definition/option-checks.ts";
 import type { RevertFields } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentAmbient } from "../invoke/ambient.ts";
@@ -10,6 +11,9 @@ import type { Store } from "../store/store.ts";
 import { readReplaced, saveReplaced } from "../store/tables/replaced-files.ts";
 import { openSealed, sealBytes } from "../util/sealed-text.ts";
 import { currentSettings } from "./settings.ts";
+
+/** The most bytes of a replaced file that are kept for a revert. */
+const MOST_KEPT_BYTES = 1_000_000;
 
 interface Replaced {
   /** In base64. `null`: there was no file. `undefined`: it was too large to keep. */
@@ -25,12 +29,16 @@ export function keepReplaced(): BeforeReplace | undefined {
   const { store } = call.host;
   const { key } = call;
   const { attempt } = call.scope;
-  return async ({ before, after }) => {
+  return async ({ readBefore, after }) => {
     const afterHash = hashBytes(after);
     // A repeated try finds what the first one wrote: the file before that one counts.
     const isRepeated = call.row !== undefined || call.tries > 1;
     const known = isRepeated ? await read(store, key, attempt) : undefined;
-    if (known?.afterHash === afterHash && before instanceof Buffer && hashBytes(before) === afterHash) return;
+    if (known?.afterHash === afterHash) {
+      const current = readBefore(after.length);
+      if (current instanceof Buffer && hashBytes(current) === afterHash) return;
+    }
+    const before = readBefore(MOST_KEPT_BYTES);
     const kept: Replaced = {
       before: before === undefined ? null : before === "too large" ? undefined : before.toString("base64"),
       afterHash,
@@ -59,6 +67,7 @@ export async function restoreReplaced(
     path,
     before: before === null ? undefined : Buffer.from(before, "base64"),
     afterHash,
+    maxBytes: MAX_OUTPUT_BYTES,
     isProtected: protectPaths(protectedPaths),
   });
 }

@@ -355,7 +355,8 @@ export const anEmbeddingModel: Check = either("an AI SDK embedding model", (valu
 
 export const anIsolation: Check = oneOf("require", "auto", "off");
 
-const MAX_OUTPUT_BYTES = 10_485_760;
+/** The largest `maxOutputBytes`, and so the largest file that a built-in tool writes. */
+export const MAX_OUTPUT_BYTES = 10_485_760;
 const MAX_TIMEOUT_MS = 3_600_000;
 
 const outputBytes: Check = aNumberIn(Number.MIN_VALUE, MAX_OUTPUT_BYTES);

@@ -510,4 +510,74 @@ describe("write and edit", () => {
     const report = await runtime.revert({ runId: "r1" });
     expect(report.failed).toMatchObject([{ reason: expect.stringContaining("too large to keep") }]);
   });
+
+  const large = (line: string): string => `${line}\n${"x\n".repeat(600_000)}`;
+
+  it("are put back if the file that they wrote is larger than what is kept", async () => {
+    const world = await createWorld();
+    const folder = await openFolder();
+    const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });
+    const file = join(folder, "notes.txt");
+    await writeFile(file, "first\n");
+    await runtime.run({ runId: "r1" }, async () => {
+      await runtime.call(write, { path: "notes.txt", content: large("second") });
+      await runtime.call(write, { path: "new.txt", content: large("new") });
+    });
+    const report = await runtime.revert({ runId: "r1" });
+    expect(report).toMatchObject({ reverted: [{ tool: "write" }, { tool: "write" }], failed: [] });
+    expect(await readFile(file, "utf8")).toBe("first\n");
+    await expect(readFile(join(folder, "new.txt"))).rejects.toThrow("ENOENT");
+  });
+
+  it("are listed as failed if a large file has changed since", async () => {
+    const world = await createWorld();
+    const folder = await openFolder();
+    const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });
+    const file = join(folder, "notes.txt");
+    await runtime.call(write, { path: "notes.txt", content: large("first") }, { runId: "r1" });
+    await writeFile(file, large("FIRST"));
+    const report = await runtime.revert({ runId: "r1" });
+    expect(report.failed).toMatchObject([{ reason: expect.stringContaining("changed since") }]);
+    expect(await readFile(file, "utf8")).toBe(large("FIRST"));
+  });
+
+  it("keep at most a megabyte of what an edit replaces", async () => {
+    const world = await createWorld();
+    const folder = await openFolder();
+    const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });
+    const file = join(folder, "notes.txt");
+    await writeFile(file, large("second secret"));
+    const hunk = patch.replace("@@ -1 +1 @@", "@@ -1,2 +1,2 @@");
+    await runtime.call(edit, { path: "notes.txt", patch: `${hunk} x\n` }, { runId: "r1" });
+    const report = await runtime.revert({ runId: "r1" });
+    expect(report.failed).toMatchObject([{ reason: expect.stringContaining("too large to keep") }]);
+    expect(await readFile(file, "utf8")).toBe(large("third"));
+  });
+
+  it("put a large file back after a write that was interrupted once it had replaced the file", async () => {
+    const world = await createWorld();
+    const folder = await openFolder();
+    const file = join(folder, "notes.txt");
+    await writeFile(file, "first\n");
+    const store = await world.open();
+    let isStuck = false;
+    const hanging: Store = {
+      ...watchStore(store, {}),
+      async transaction(work, level) {
+        if ((await readFile(file, "utf8")) === "first\n") return store.transaction(work, level);
+        isStuck = true;
+        return never();
+      },
+    };
+    const content = large("second");
+    const dying = createRuntime({ store: hanging, rootDir: folder, maxOutputBytes: 10_000_000 });
+    void dying.call(write, { path: "notes.txt", content }, { runId: "r1" });
+    await until(() => isStuck);
+    await world.killAll();
+    const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });
+    await runtime.call(write, { path: "notes.txt", content }, { runId: "r1" });
+    const report = await runtime.revert({ runId: "r1" });
+    expect(report).toMatchObject({ reverted: [{ tool: "write" }], failed: [] });
+    expect(await readFile(file, "utf8")).toBe("first\n");
+  });
 });

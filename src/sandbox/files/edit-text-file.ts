@@ -70,7 +70,10 @@ async function editInPlace(
     const bytes = encodeText(patched, "patched file");
     if (bytes.length > maxBytes) throw contentTooLarge(bytes.length, maxBytes);
     checkReplaceable(stats, walked);
-    await beforeReplace?.({ before: old, after: bytes });
+    await beforeReplace?.({
+      readBefore: (mostBytes) => (old.length > mostBytes ? "too large" : old),
+      after: bytes,
+    });
     const beforeRename = (): void => {
       const now = lstatSync(`${directory.base}/${name}`, { bigint: true, throwIfNoEntry: false });
       if (!isUnchanged(before, now)) throw changedMeanwhile(shown);

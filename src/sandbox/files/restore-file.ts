@@ -15,6 +15,8 @@ export interface RestoreFileOptions {
   readonly before: Buffer | undefined;
   /** The digest of what the call wrote. */
   readonly afterHash: string;
+  /** The call can have written no more than this: a larger file has changed since. */
+  readonly maxBytes: number;
   readonly isProtected?: IsProtected | undefined;
 }
 
@@ -38,10 +40,10 @@ export async function restoreFile(options: RestoreFileOptions): Promise<void> {
 
 async function restoreInPlace(
   walked: Walked<Stats | undefined>,
-  { before, afterHash, isProtected }: RestoreFileOptions,
+  { before, afterHash, maxBytes, isProtected }: RestoreFileOptions,
 ): Promise<void> {
   const { directory, name, leaf: existing, shown } = walked;
-  const current = readBefore(walked, existing);
+  const current = readBefore(walked, existing, maxBytes);
   const hash = current instanceof Buffer ? hashBytes(current) : current;
   // It was never written, or it was put back before.
   if (hash === (before === undefined ? undefined : hashBytes(before))) return;

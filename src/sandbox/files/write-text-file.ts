@@ -27,9 +27,9 @@ export interface WriteTextFileOptions {
   readonly beforeReplace?: BeforeReplace | undefined;
 }
 
-/** What is replaced, and by what. `before` is `undefined` if there is no file. */
+/** What is replaced, and by what. `undefined` is no file. */
 export type BeforeReplace = (replaced: {
-  readonly before: Buffer | undefined | "too large";
+  readonly readBefore: (mostBytes: number) => Buffer | undefined | "too large";
   readonly after: Buffer;
 }) => Promise<void>;
 
@@ -50,7 +50,10 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
     if (existing !== undefined) checkReplaceable(existing, walked);
     const beforeRename = (): void => refuseChangedPlace(walked, isProtected);
     await inTurn(directory, name, async () => {
-      await options.beforeReplace?.({ before: readBefore(walked, existing), after: bytes });
+      await options.beforeReplace?.({
+        readBefore: (mostBytes) => readBefore(walked, existing, mostBytes),
+        after: bytes,
+      });
       await replaceFile({ place: walked, bytes, existing, beforeRename });
     });
   } catch (error) {
@@ -61,20 +64,18 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
   }
 }
 
-/** The most bytes of a replaced file that are kept for a revert. */
-const MOST_KEPT_BYTES = 1_000_000;
-
 /** What is in the file now. */
 export function readBefore(
   { directory, name, strategy, shown }: Walked<unknown>,
   existing: Stats | undefined,
+  mostBytes: number,
 ): Buffer | undefined | "too large" {
   if (existing === undefined) return undefined;
-  if (existing.size > MOST_KEPT_BYTES) return "too large";
+  if (existing.size > mostBytes) return "too large";
   const descriptor = openLeaf(directory, name, strategy);
   if (descriptor === LINK) return "too large";
   try {
-    return readWhole(descriptor, existing, MOST_KEPT_BYTES, shown);
+    return readWhole(descriptor, existing, mostBytes, shown);
   } catch {
     // It has grown since, or cannot be read: it is replaced without a copy.
     return "too large";
