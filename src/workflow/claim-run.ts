@@ -12,6 +12,7 @@ import {
   releaseRun,
   type TakenRun,
   takeRun,
+  unpinRun,
   type WorkflowRunRow,
 } from "../store/tables/workflow-runs.ts";
 import type { Transaction } from "../store/store.ts";
@@ -104,11 +105,19 @@ export async function withRunLock<T>(host: Host, runId: string, work: () => Prom
   }
 }
 
-/** Never takes over from a live owner; replaces a dead one at once. Call it inside `withRunLock`. */
+/**
+ * Never takes over from a live owner; replaces a dead one at once. Call it inside `withRunLock`.
+ * @param next `isAccepted`: the code has changed, and an operator has accepted that
+ */
 export async function takeOverRun(
   host: Host,
   run: WorkflowRunRow,
-  { shape, start, file }: Pick<NewRun, "shape" | "start" | "file">,
+  {
+    shape,
+    start,
+    file,
+    isAccepted,
+  }: Pick<NewRun, "shape" | "start" | "file"> & { readonly isAccepted: boolean },
 ): Promise<TakenRun> {
   // A run that this runtime owns but does not drive is left over from a store failure.
   const isOther = run.ownerId !== null && run.ownerId !== host.ownerId;
@@ -126,6 +135,8 @@ export async function takeOverRun(
       optionsJson: encode(start),
       updatedAtMs: host.clock.now(),
     });
+    // Else a worker with the old build would continue it with the old code.
+    if (isAccepted && taken.kind === "taken") yield* unpinRun(run.runId);
     yield* recordIfNew(host, run);
     return taken;
   });

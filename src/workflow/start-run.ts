@@ -116,8 +116,8 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
   const file = fileOf(options, stored);
   const shape = shapeOf(workflow, file);
   const name = stored?.workflow ?? planOf(workflow, runId, input, options.file).name;
-  if (stored !== undefined && options.acceptChanges !== true && hasChanged(stored, workflow, shape, file))
-    throw changedError(stored);
+  const isChanged = stored !== undefined && hasChanged(stored, workflow, shape, file);
+  if (isChanged && options.acceptChanges !== true) throw changedError(stored);
   return withRunLock(host, runId, async () => {
     const claim: TakenRun =
       stored === undefined
@@ -130,7 +130,7 @@ async function startOrResume(given: Start): Promise<WorkflowResult | undefined> 
             file: options.file,
             labels: options.labels,
           })
-        : await takeOverRun(host, stored, { shape, start, file: options.file });
+        : await takeOverRun(host, stored, { shape, start, file: options.file, isAccepted: isChanged });
     if (claim.kind === "lost") return undefined;
     if (claim.kind !== "taken") return storedResult(given, claim.run);
     const { epoch, sagaJson, takeovers } = claim;

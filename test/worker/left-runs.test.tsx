@@ -141,6 +141,56 @@ for (const onChange of [undefined, "continue", "pin"] as const) {
   });
 }
 
+test("a pinned run whose changes were accepted stays with the new code", async () => {
+  const { folder, runtime: open_ } = await open();
+  const [oldFile, newFile] = [join(folder, "old.tsx"), join(folder, "new.tsx")];
+  await writeFile(oldFile, "export default 1;");
+  await writeFile(newFile, "export default 2;");
+  const sender = open_();
+  const twice = (text: string): WorkflowDefinition =>
+    workflow(() => (
+      <Workflow name="asking" onChange="pin">
+        <Approval id="ask" prompt="May it?" />
+        <Approval id="ask-again" prompt="Still?" />
+        <Task id="done" output={outputs.output}>
+          {{ text }}
+        </Task>
+      </Workflow>
+    ));
+  const start = async (build: string, file: string): Promise<ReturnType<typeof createWorker>> => {
+    const worker = createWorker({
+      runtime: open_(),
+      workflows: { asking: { load: () => Promise.resolve(twice(build)), file } },
+      build,
+    });
+    await worker.start();
+    onTestFinished(() => worker.drain());
+    return worker;
+  };
+  const approve = async (): Promise<void> => {
+    const [request] = await sender.approvals({ status: "pending" });
+    await sender.resolveToolApproval(request?.id ?? "", { approved: true });
+  };
+  const first = await start("v1", oldFile);
+  const { runId } = await sender.enqueue("asking");
+  await until(async () => (await sender.describeRun(runId)).status === "waiting-approval");
+  await first.drain();
+  await approve();
+  const accepted = { runtime: sender, runId, resume: true, file: newFile, acceptChanges: true } as const;
+  expect((await runWorkflow(twice("v2"), accepted)).status).toBe("waiting-approval");
+  const old = await start("v1", oldFile);
+  await approve();
+  await old.idle();
+  expect((await sender.describeRun(runId)).status).toBe("waiting-approval");
+  await start("v2", newFile);
+  await until(async () => (await sender.describeRun(runId)).status === "finished");
+  const { store } = await hostOf(sender);
+  const [done] = await store.read(() =>
+    all("SELECT output_json FROM toolwright_tasks WHERE run_id = ?1 AND node_id = 'done'", runId),
+  );
+  expect(String(done?.["output_json"])).toContain("v2");
+});
+
 test("a worker leaves the runs of another workflow in the same file, and takes its own under another name", async () => {
   const { runtime: open_, folder } = await open();
   const file = join(folder, "flows.tsx");

@@ -164,6 +164,11 @@ function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart):
   );
 }
 
+/** A run with other code than that of its build belongs to no build. Workers then compare its code alone. */
+export function unpinRun(runId: string): Transaction<number> {
+  return change("UPDATE toolwright_runs SET build = NULL WHERE id = ?1 AND build IS NOT NULL", runId);
+}
+
 /**
  * Ends the work of a process on a run and returns the run; `undefined` when it was taken over. A run with an open cancel
  * request is cancelled instead of waiting.
