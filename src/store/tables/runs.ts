@@ -93,6 +93,10 @@ export function* insertLabels(runId: string, labels: Labels, createdAtMs: number
   }
 }
 
+/** Never `created_at_ms`: `finishRun` sees by that whether the run was reopened. */
+const REOPENED_AT =
+  "CASE WHEN CAST(?3 AS BIGINT) > created_at_ms THEN CAST(?3 AS BIGINT) ELSE created_at_ms + 1 END";
+
 /**
  * A scope of the run opens. Runs of workflows have a status of their own. A run that its own program resumes waits for no
  * worker any more. A worker gets what was enqueued, also if the program that it runs stores an input itself.
@@ -105,7 +109,7 @@ export function reopenRun(
   nowMs: number,
 ): Transaction<number> {
   return change(
-    `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ?3, finished_at_ms = NULL,
+    `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ${REOPENED_AT}, finished_at_ms = NULL,
        error_json = CASE WHEN state = 'running' THEN error_json END,
        input_json = CASE WHEN claimed_by IS NOT NULL OR ?4 = '${NO_INPUT}' THEN COALESCE(input_json, ?4)
          ELSE COALESCE(?4, input_json) END,
@@ -140,21 +144,25 @@ WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`;
  * failed if one of its scopes did.
  * @param isWaiting its work ended because a call waits. The decision may be made already: then no request is pending.
  */
-export function settleRun(
+export function* settleRun(
   runId: string,
   errorJson: string | null,
   nowMs: number,
   isWaiting = false,
 ): Transaction<number> {
-  return change(SETTLE, runId, nowMs, errorJson, Number(isWaiting));
+  // A statement that waits for the row sees the scopes as they were before. Lock first: the next one sees what was opened.
+  yield* first("SELECT 1 FROM toolwright_runs WHERE id = ?1 {update}", runId);
+  return yield* change(SETTLE, runId, nowMs, errorJson, Number(isWaiting));
 }
 
 const FINISH = `UPDATE toolwright_runs SET updated_at_ms = ?2, finished_at_ms = ?2, owner_id = NULL, state = 'finished'
-WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND owner_id = ?3 AND NOT EXISTS (SELECT 1 ${OPEN_SCOPE})`;
+WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND owner_id = ?3 AND updated_at_ms = created_at_ms
+  AND NOT EXISTS (SELECT 1 ${OPEN_SCOPE})`;
 
 /**
- * The same for a run that this process has just created for one call. 0 if the run has changed since: another process has
- * called a tool in it, or a task of it is open. Then that one settles it, or has done so.
+ * The same for a run that this process has just created for one call. 0 if the run has changed since: a tool was called in
+ * it, or a task of it was opened. Then that one settles it, or has done so. The row itself says so: this statement takes no
+ * lock first, so that a single call costs no more, and if it waits for the row it does not see what was opened meanwhile.
  */
 export function finishRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
   return change(FINISH, runId, nowMs, ownerId);
