@@ -105,8 +105,8 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
   };
   const onFirstPlan = async (plan: Plan): Promise<void> => {
     // A task is stored when it ends, so other processes would not see the tree before that.
-    await host.store.transaction(() => run.outline.write(runId, epoch, true), "normal");
-    run.outline.committed();
+    const write = (): ReturnType<StoredOutline["write"]> => run.outline.write(runId, epoch, true);
+    run.outline.committed(await host.store.transaction(write, "normal"));
     if (options.acceptChanges === true) await warnAboutMissingTasks(run, plan);
   };
   const outcome = outcomeOf(run, claimed.sagaJson, {

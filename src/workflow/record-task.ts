@@ -54,15 +54,15 @@ export async function recordTask(run: RunState, task: TaskInstance, change: Task
     finishedAtMs: isOver ? now : null,
   };
   if (change.status === "finished") await run.host.streams.beforeDeletion(run.runId);
-  const changes = await run.host.store.transaction(function* () {
+  const { changes, written } = await run.host.store.transaction(function* () {
     const saved = yield* saveTask(run.runId, run.epoch, row);
-    yield* run.outline.write(run.runId, run.epoch);
+    const outline = yield* run.outline.write(run.runId, run.epoch);
     if (saved > 0 && change.also !== undefined) yield* change.also();
     if (saved > 0 && isOver) yield* endAttempt(run.runId, task, change, row);
-    return saved;
+    return { changes: saved, written: outline };
   }, "normal");
   if (changes === 0) throw fencedError(run.runId);
-  run.outline.committed();
+  run.outline.committed(written);
   const state = toTaskState(row);
   run.states.set(state);
   const { nodeId, iteration, attempt, status } = row;

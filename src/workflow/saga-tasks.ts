@@ -8,6 +8,7 @@ import { encode } from "../util/encode.ts";
 import type { PlanNode } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import { holds, type OutermostSaga, type SagaPlace, sagasIn, tasksIn } from "./saga.ts";
+import { StoredText, type WrittenText } from "./stored-text.ts";
 import type { TaskState } from "./task-state.ts";
 
 /** By the id of the saga, or a number if it has none. */
@@ -24,7 +25,7 @@ export class SagaTasks {
   readonly #sagas: Map<string, KnownSaga>;
   /** Those of the latest tree. */
   #rendered: ReadonlyMap<PlanNode, KnownSaga> = new Map();
-  #stored: string;
+  readonly #stored: StoredText;
   #text: string;
 
   constructor(stored: StoredSagas = {}) {
@@ -33,7 +34,8 @@ export class SagaTasks {
       { loops, tasks: new Set(tasks) },
     ]);
     this.#sagas = new Map(known);
-    this.#stored = this.#text = JSON.stringify(stored);
+    this.#text = JSON.stringify(stored);
+    this.#stored = new StoredText(this.#text);
   }
 
   note(root: PlanNode): void {
@@ -76,14 +78,16 @@ export class SagaTasks {
   }
 
   /** Part of a transaction, which may run more than once. */
-  *write(runId: string, epoch: number, options: StartOptions): Transaction<void> {
-    if (this.#text === this.#stored) return;
-    yield* saveRunOptions(runId, epoch, encode({ ...options, sagas: this.toStored() }));
+  *write(runId: string, epoch: number, options: StartOptions): Transaction<WrittenText> {
+    const written = this.#stored.write(this.#text);
+    if (!this.#stored.holds(written.text))
+      yield* saveRunOptions(runId, epoch, encode({ ...options, sagas: this.toStored() }));
+    return written;
   }
 
   /** Call it after the commit. */
-  committed(): void {
-    this.#stored = this.#text;
+  committed(written: WrittenText): void {
+    this.#stored.committed(written);
   }
 
   /** The saga that a failed task is in. */

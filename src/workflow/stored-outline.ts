@@ -8,9 +8,16 @@ import type { Transaction } from "../store/store.ts";
 import { outlineOf, type PlanNode } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import { SagaTasks } from "./saga-tasks.ts";
+import { StoredText, type WrittenText } from "./stored-text.ts";
 
 /** Later tasks appear in the tree when they start. */
 const MOST_NODES = 1_000;
+
+/** What one transaction has written, for `committed`. */
+export interface WrittenOutline {
+  readonly tree: WrittenText;
+  readonly sagas: WrittenText;
+}
 
 export class StoredOutline {
   readonly sagas: SagaTasks;
@@ -18,7 +25,7 @@ export class StoredOutline {
   options: StartOptions;
   #rendered: PlanNode | undefined;
   #text = "";
-  #stored = "";
+  readonly #stored = new StoredText("");
 
   constructor(options: StartOptions) {
     this.options = options;
@@ -34,19 +41,21 @@ export class StoredOutline {
    * Part of a transaction, which may run more than once.
    * @param isLast nothing follows in the transaction
    */
-  *write(runId: string, epoch: number, isLast = false): Transaction<void> {
-    yield* this.sagas.write(runId, epoch, this.options);
+  *write(runId: string, epoch: number, isLast = false): Transaction<WrittenOutline> {
+    const sagas = yield* this.sagas.write(runId, epoch, this.options);
     if (this.#rendered !== undefined) {
       this.#text = JSON.stringify(firstNodes(outlineOf(this.#rendered), { left: MOST_NODES }));
       this.#rendered = undefined;
     }
-    if (this.#text !== this.#stored) yield* saveOutline(runId, epoch, this.#text, isLast);
+    const tree = this.#stored.write(this.#text);
+    if (!this.#stored.holds(tree.text)) yield* saveOutline(runId, epoch, tree.text, isLast);
+    return { tree, sagas };
   }
 
-  /** Call it after the commit. */
-  committed(): void {
-    this.#stored = this.#text;
-    this.sagas.committed();
+  /** Call it after the commit. The tree may have changed since, and another transaction may be writing that. */
+  committed({ tree, sagas }: WrittenOutline): void {
+    this.#stored.committed(tree);
+    this.sagas.committed(sagas);
   }
 }
 
