@@ -17,7 +17,7 @@ import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { decode, encode } from "../util/encode.ts";
 import type { CallToCopy } from "../store/tables/copy-run.ts";
-import { chooseCut, forkError, outputsFor } from "./choose-cut.ts";
+import { chooseCut, forkError, outputsFor, type ReplacedOutput } from "./choose-cut.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
 import {
   type Cut,
@@ -30,6 +30,7 @@ import {
   rootsOf,
 } from "./fork-cut.ts";
 import { responsesBefore } from "./fork-responses.ts";
+import type { StartOptions } from "../workflow/run-options.ts";
 
 export const FORK_OPTIONS: OptionTable = optionTable<ForkOptions>(
   "runtime.fork",
@@ -97,7 +98,7 @@ function* fork(
     dryRun,
   };
   if (dryRun) return report;
-  yield* copy.insertForkedRun(parentId, runId, { ...startOf(parent.workflow, options), nowMs });
+  yield* copy.insertForkedRun(parentId, runId, { ...startOf(parent.workflow, options, outputs), nowMs });
   yield* insertFork({ runId, parentId, originId: parent.originId, effects, cut: at, madeAtMs: nowMs });
   const loops = keptLoops(parent.endedLoops, parent.outline, parent.tasks, kept.tasks);
   yield* copy.copyTree(parentId, runId, loops, nowMs);
@@ -129,14 +130,22 @@ function* readParent(runId: string): Transaction<Parent> {
 function startOf(
   workflow: WorkflowRunRow | undefined,
   { input }: ForkOptions,
+  outputs: readonly ReplacedOutput[],
 ): { readonly inputJson: string | null; readonly optionsJson: string | null } {
   if (workflow === undefined) return { inputJson: null, optionsJson: null };
-  const options = decode(workflow.optionsJson) as object;
+  const options = decode(workflow.optionsJson) as StartOptions;
   // The schema has parsed the input of the parent, and must not parse it again.
   const isInputParsed = input === undefined && workflow.shape !== "";
+  const given = outputs.map(({ place: { nodeId, path } }) => ({ nodeId, path }));
+  // The parent may be a fork that has not started.
+  const replacedOutputs = [...(options.replacedOutputs ?? []), ...given];
   return {
     inputJson: input === undefined ? null : encode(input),
-    optionsJson: encode({ ...options, isInputParsed }),
+    optionsJson: encode({
+      ...options,
+      isInputParsed,
+      ...(replacedOutputs.length === 0 ? {} : { replacedOutputs }),
+    }),
   };
 }
 

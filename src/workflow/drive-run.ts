@@ -15,6 +15,7 @@ import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
 import type { WorkflowDefinition } from "./create-smithers.ts";
 import { warnAboutMissingTasks } from "./missing-tasks.ts";
+import { parseReplacedOutputs } from "./parse-replaced-outputs.ts";
 import type { Plan } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
 import { loadStates, resultOf } from "./run-result.ts";
@@ -72,6 +73,7 @@ async function drive(claimed: ClaimedRun): Promise<WorkflowResult> {
     limits,
     missingTasks: _missingTasks,
     isInputParsed: _isInputParsed,
+    replacedOutputs: _replacedOutputs,
     sagas: _sagas,
     ...settings
   } = claimed.start;
@@ -170,6 +172,7 @@ async function outcomeOf(
 ): Promise<RunEnd> {
   try {
     if (sagaJson !== undefined) return await continueSaga(run, sagaJson);
+    await parseReplacedOutputs(run, options.workflow);
     const end = await schedule(run, options);
     if (end.status !== "failed") return end;
     const { failure, sagas } = end;

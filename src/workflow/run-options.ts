@@ -58,6 +58,8 @@ export type StartOptions = Partial<ToolSettings> & {
   readonly sagas?: StoredSagas;
   /** The input of a fork is that of its parent, which the schema has parsed. */
   readonly isInputParsed?: boolean;
+  /** Tasks of a fork whose outputs were given to it, until their schemas have parsed them. */
+  readonly replacedOutputs?: readonly { readonly nodeId: string; readonly path: string }[];
 };
 
 /** The settings for the tools of a stored run. @param optionsJson `undefined` for a run that is no workflow */
@@ -69,7 +71,7 @@ export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSett
     missingTasks: _missing,
     ...rest
   } = decode(optionsJson) as StartOptions;
-  const { isInputParsed: _isParsed, sagas: _sagas, ...settings } = rest;
+  const { isInputParsed: _isParsed, replacedOutputs: _replaced, sagas: _sagas, ...settings } = rest;
   return settings;
 }
 

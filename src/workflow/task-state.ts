@@ -39,6 +39,14 @@ export class TaskStates {
     if (state.outputKey !== null) replaceIn(this.#byKey, state.outputKey, previous, state);
   }
 
+  /** Another output of a task that has ended: it does not end again. */
+  replace(state: TaskState): void {
+    const { last } = this;
+    const previous = this.get(state.nodeId, state.path);
+    this.set(state);
+    this.last = last === previous ? state : last;
+  }
+
   /** All iterations of a task, oldest first. */
   ofNode(nodeId: string): readonly TaskState[] {
     return this.#byNode.get(nodeId) ?? [];

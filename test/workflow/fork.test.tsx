@@ -207,6 +207,50 @@ describe("runtime.fork", () => {
     ).rejects.toMatchObject({ code: "WORKFLOW_INPUT_INVALID" });
   });
 
+  it("fails before anything runs if an output that it was given does not match the schema of its task", async () => {
+    const world = await createWorld();
+    const { runtime, shop, sent, computed } = await finished(world);
+    const before = [...sent, ...computed];
+    const { runId } = await runtime.fork({ runId: "p", at: "tell", outputs: { buy: { id: 7 } } });
+    const message = expect.stringMatching(/task "buy".*"ordered": id: .*expected string, received number/);
+    // A fork of it has the same output.
+    const again = await runtime.fork({ runId, at: "tell" });
+    for (const id of [runId, runId, again.runId])
+      expect(await resume(runtime, shop, id)).toMatchObject({
+        status: "failed",
+        error: { code: "WORKFLOW_OUTPUT_INVALID", message },
+      });
+    expect([...sent, ...computed]).toEqual(before);
+  });
+
+  it("parses an output that it was given once, as the output of its task", async () => {
+    const world = await createWorld();
+    const runtime = await world.runtime();
+    const { Workflow, Task, workflow, outputs } = createWorkflows({
+      count: z.object({ n: z.string().transform(Number), unit: z.string().default("kg") }),
+      output: z.object({ text: z.string() }),
+    });
+    let isBroken = true;
+    const weigh = workflow(() => (
+      <Workflow name="weigh">
+        <Task id="count" output={outputs.count}>
+          {() => ({ n: "1" })}
+        </Task>
+        <Task id="say" output={outputs.output} deps={{ count: outputs.count }} retries={0}>
+          {({ count }) => {
+            if (isBroken) throw new Error("broken");
+            return { text: JSON.stringify([count.n, count.unit]) };
+          }}
+        </Task>
+      </Workflow>
+    )) as WorkflowDefinition;
+    await runWorkflow(weigh, { runtime, runId: "p" });
+    const { runId } = await runtime.fork({ runId: "p", at: "say", outputs: { count: { n: "12" } } });
+    expect(await resume(runtime, weigh, runId)).toMatchObject({ status: "failed" });
+    isBroken = false;
+    expect(await resume(runtime, weigh, runId)).toMatchObject({ output: { text: '[12,"kg"]' } });
+  });
+
   it("continues a failed run from where it stopped", async () => {
     const world = await createWorld();
     let isBroken = true;
