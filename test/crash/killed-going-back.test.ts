@@ -88,14 +88,17 @@ const FACES: readonly Face[] = [
   },
 ];
 
-/**
- * The steps to kill at. Usually a part of them: the two faces begin at different ones. A statement on PostgreSQL is several
- * messages.
- */
+/** The steps to kill at. Usually a part of them. A statement on PostgreSQL is several messages. */
 function* steps(store: string, offset: number): Generator<number> {
-  const every = IS_EXHAUSTIVE ? 1 : store === "SQLite" ? 4 : 15;
+  const every = IS_EXHAUSTIVE ? 1 : store === "SQLite" ? 4 : 30;
   for (let step = offset; ; step += every) yield step;
 }
+
+/** Usually each face on one of the stores. */
+const facesOn = (store: string) =>
+  FACES.map((face, index) => ({ ...face, index })).filter(
+    ({ index }) => IS_EXHAUSTIVE || (store === "SQLite") === (index === 0),
+  );
 
 describe.each(STORE_KINDS)("on $name", (kind) => {
   async function openProject() {
@@ -133,7 +136,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     };
   }
 
-  test.each(FACES.map((face, index) => ({ ...face, index })))(
+  test.each(facesOn(kind.name))(
     "rule 38: a fork $name that is killed is there as a whole, or not at all",
     async (face) => {
       const { folder, rows, effects, parent } = await openProject();
@@ -170,7 +173,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     },
   );
 
-  test.each(FACES.map((face, index) => ({ ...face, index })))(
+  test.each(facesOn(kind.name))(
     "rule 39: a revert $name that is killed is completed by the next one",
     async (face) => {
       const { folder, up, effects } = await openProject();
