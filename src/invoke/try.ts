@@ -3,6 +3,7 @@
  * Tools that the function calls belong to this try. Once the try is over it can make no further call: a function that
  * ignores its signal must not act beside its successor, or after its run has ended.
  */
+import { onAbort } from "../util/abort.ts";
 import type { Call } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
@@ -44,10 +45,8 @@ export class Try {
       const controller = new AbortController();
       this.#controller = controller;
       const fenced = this.call.host.fencedSignal();
-      const onFenced = (): void => controller.abort(fenced.reason);
-      fenced.addEventListener("abort", onFenced, { once: true, signal: controller.signal });
-      // The runtime outlives the call, so the listener must be removed.
-      this.call.cleanups.push(() => fenced.removeEventListener("abort", onFenced));
+      // The runtime outlives the call, so the callback must be removed.
+      this.call.cleanups.push(onAbort(fenced, () => controller.abort(fenced.reason)));
       if (fenced.aborted) controller.abort(fenced.reason);
       if (this.#stopped !== undefined) controller.abort(this.#stopped.reason);
     }

@@ -1,3 +1,5 @@
+import { onAbort } from "./abort.ts";
+
 /** The runtime's clock. Leases never use it: they follow the database's clock. */
 export interface Clock {
   /** The time of day, in milliseconds since 1970. It may be set back or jump ahead. */
@@ -68,14 +70,15 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
       reject(signal.reason);
       return;
     }
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening?.();
       resolve();
     }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopListening =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
   });
 }

@@ -13,6 +13,7 @@ import type { Result } from "../outcome.ts";
 import { aborted, type Policy, type Next } from "../policy.ts";
 import { noteUnsettledTry } from "../unsettled-tries.ts";
 import { Try } from "../try.ts";
+import { onAbort } from "../../util/abort.ts";
 import { encode } from "../../util/encode.ts";
 
 export const timeout: Policy = (call, next) => {
@@ -46,31 +47,45 @@ export function wallLeft(call: Call): number | undefined {
 }
 
 async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | undefined): Promise<Result> {
-  const over = new AbortController();
-  const interrupted = Promise.withResolvers<Result>();
+  const { signal, host } = call;
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const timer = limit === undefined ? undefined : new AbortController();
   const startedAtMs = performance.now();
-  const onAbort = (): void => {
+  let isOver = false;
+  let isLate = false;
+  const end = (settle: () => void): void => {
+    if (isOver) return;
+    isOver = true;
+    stopListening?.();
+    // Without a reason, Node would create an error with a stack for each call.
+    timer?.abort(NOT_NEEDED);
+    settle();
+  };
+  const interrupt = (result: () => Result): void =>
+    end(() => {
+      isLate = true;
+      resolve(result());
+    });
+  const abort = (): Result => {
     // The loop continues at once. Its next equal call is this call, even before this one is stored as in doubt.
     if (isTimeoutOfLoop(call)) releaseIndexes(call, "interrupted");
-    interrupted.resolve(aborted(call, performance.now() - startedAtMs));
+    return aborted(call, performance.now() - startedAtMs);
   };
-  call.signal?.addEventListener("abort", onAbort, { once: true });
+  const stopListening = signal && onAbort(signal, () => interrupt(abort));
   if (limit !== undefined) {
-    call.host.clock.sleep(limit.ms, over.signal).then(
-      () => interrupted.resolve(limit.result()),
+    host.clock.sleep(limit.ms, timer?.signal).then(
+      () => interrupt(limit.result),
       // The try ended first.
       () => undefined,
     );
   }
   const triesBefore = call.tries;
   const work = next(call);
-  const { result, isLate } = await Promise.race([
-    work.then((own) => ({ result: own, isLate: false })),
-    interrupted.promise.then((cut) => ({ result: cut, isLate: true })),
-  ]);
-  // Without a reason, Node would create an error with a stack for each call.
-  over.abort(NOT_NEEDED);
-  call.signal?.removeEventListener("abort", onAbort);
+  work.then(
+    (own) => end(() => resolve(own)),
+    (error: unknown) => end(() => reject(error)),
+  );
+  const result = await promise;
   if (isLate) {
     // Set before the signal fires: a try that stops at once may still have had an effect.
     call.interruptedInExecute = call.tries > triesBefore;
