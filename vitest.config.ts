@@ -78,7 +78,7 @@ export default defineConfig({
             "test/workflow/*-approvals.test.tsx",
             "test/waiting/{waits,signals,schedules}.test.{ts,tsx}",
             "test/agent/**/*.test.ts",
-            "test/stream/{run-stream,late-readers,turn-race,chat,chat-failures}.test.ts",
+            "test/stream/{run-stream,late-readers,turn-race,chat,chat-failures,killed-chat}.test.ts",
           ],
           // No store is used in there, or both are.
           exclude: [

@@ -13,7 +13,7 @@ import { fencedScope } from "./recorded-responses.ts";
 import { pathOf, type Scope } from "../invoke/scope.ts";
 import { voidApprovalsOfTask } from "../store/tables/approvals.ts";
 import { turnPart } from "../store/tables/recordings.ts";
-import { findScope, sealScopes } from "../store/tables/scopes.ts";
+import { findScope, peekScope, sealScopes } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import {
   endTurn,
@@ -113,7 +113,7 @@ export async function runTurn<T>(
   const { host } = runtime;
   const chosenBy: ChosenBy = { ...options, beganJson: encode(options.began) };
   const chosen = await host.store.read(() => chooseTurn(chosenBy));
-  if (chosen.resultJson !== null) {
+  if (chosen.resultJson !== null && !(await isAbandoned(host, identityOf(runId, chosen.turn)))) {
     noteRecorded(host, runId);
     return replay(decode(chosen.resultJson), chosen.turn);
   }
@@ -147,6 +147,12 @@ export async function runTurn<T>(
     statusOf: options.statusOf,
     isRefusal: (error) => error !== undefined && error === refusal,
   });
+}
+
+/** Whether its process died after the turn had ended. Its run is listed as running until another process releases the scope. */
+async function isAbandoned(host: Host, identity: ScopeIdentity): Promise<boolean> {
+  const holder = (await host.store.read(() => peekScope(identity)))?.ownerId ?? null;
+  return holder !== null && !(await host.isOwnerAlive(holder));
 }
 
 /** After a change of the code, a second start of the program would otherwise seem to ignore it. */

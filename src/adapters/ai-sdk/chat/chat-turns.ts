@@ -53,10 +53,20 @@ export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promi
     const pending = yield* listApprovals({ runId: chatId, status: "pending", limit: 1 }, host.clock.now());
     return { run: yield* readRunRow(chatId), isPending: pending.length > 0 };
   });
-  if (run?.state === "running")
-    return run.ownerId !== null && (await host.isOwnerAlive(run.ownerId)) ? "live" : "interrupted";
+  if (run?.state === "running") return (await isOwned(host, run)) ? "live" : "interrupted";
   if (run?.state === "failed") return "failed";
   return isPending ? "waiting" : "ready";
+}
+
+/** Whether its process has died, also if that was after the turn had ended: then the run is still listed as running. */
+export async function isAbandoned(host: Host, chatId: string, turn: ChatTurn): Promise<boolean> {
+  if (turn.isGivenUp) return false;
+  const run = await host.store.read(() => readRunRow(chatId));
+  return run?.state === "running" && !(await isOwned(host, run));
+}
+
+async function isOwned(host: Host, { ownerId }: { readonly ownerId: string | null }): Promise<boolean> {
+  return ownerId !== null && host.isOwnerAlive(ownerId);
 }
 
 /**

@@ -9,7 +9,15 @@ import { systemClock } from "../../../util/clock.ts";
 import { afterRequests, chunksAfterRequests } from "./after-requests.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
-import { type BegunTurn, type ChatTurn, findTurn, lastChatTurn, stateOf, withKey } from "./chat-turns.ts";
+import {
+  type BegunTurn,
+  type ChatTurn,
+  findTurn,
+  isAbandoned,
+  lastChatTurn,
+  stateOf,
+  withKey,
+} from "./chat-turns.ts";
 import { continuedTurn } from "./client-results.ts";
 import { type ChatAgent, driveTurn } from "./drive-turn.ts";
 import { type AnsweringTurn, answerIdOf, readChunks } from "./read-chunks.ts";
@@ -18,6 +26,7 @@ import { sseResponse, storedAnswerChunks } from "./sse-response.ts";
 import type { StoredAnswer } from "./stored-answer.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 import type { IndexedChunk } from "./ui-chunks.ts";
+import { watchOwner } from "./watch-owner.ts";
 
 /** A turn that this process drives. */
 interface Driven {
@@ -183,11 +192,36 @@ export class Chats {
   /** Starts at once, not when the client reads: the turn may wait for it. */
   #read(chatId: string, turn: number, from: number, onReady?: () => void): StartedRead {
     const leaving = new AbortController();
-    const chunks = readChunks(this.#runtime, chatId, { turn, from, signal: leaving.signal, onReady });
+    const chunks = this.#watched(
+      chatId,
+      readChunks(this.#runtime, chatId, { turn, from, signal: leaving.signal, onReady }),
+    );
     const first = chunks.next();
     // A reader that failed must not hold the turn. The body of the response reports the error.
     first.catch(() => onReady?.());
     return { chunks, first, leave: () => leaving.abort() };
+  }
+
+  async *#watched(
+    chatId: string,
+    chunks: AsyncGenerator<IndexedChunk, void, void>,
+  ): AsyncGenerator<IndexedChunk, void, void> {
+    const stopWatching = watchOwner(() => this.#rescue(chatId));
+    try {
+      yield* chunks;
+    } finally {
+      stopWatching();
+    }
+  }
+
+  /** Drives the turn if its process has died: no one else would, until a client connects again. */
+  async #rescue(chatId: string): Promise<void> {
+    if (this.#driven.has(chatId)) return;
+    const began = await useRuntime(this.#runtime, async ({ host }) => {
+      const turn = await lastChatTurn(host, chatId);
+      return turn !== undefined && (await isAbandoned(host, chatId, turn)) ? turn.began : undefined;
+    });
+    if (began !== undefined) await this.#start(chatId, began, () => Promise.resolve());
   }
 }
 

@@ -1,0 +1,25 @@
+/** Looks for the death of the process that drives a turn, as long as a client of this process reads the turn. */
+
+/** A dead process on the same host is known at once, one elsewhere when its lease has expired. */
+const LOOK_MS = 1_000;
+
+/**
+ * @param look what it throws is dropped, and the next look tries again
+ * @returns stops looking
+ */
+export function watchOwner(look: () => Promise<void>): () => void {
+  let isLooking = false;
+  const lookOnce = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await look();
+    } catch {
+      // The store did not answer, or another process was faster. The errors of a turn are in its stream.
+    } finally {
+      isLooking = false;
+    }
+  };
+  const timer = setInterval(() => void lookOnce(), LOOK_MS).unref();
+  return () => clearInterval(timer);
+}
