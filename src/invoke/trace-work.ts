@@ -75,9 +75,12 @@ export function traceAgentInside<T>(
     // An agent in a call: the span of the call has the link.
     if (scope.parent !== undefined) return;
     await scope.ready;
-    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, place, span.trace ?? ""));
-    const reason = scope.attempt > 1 ? "retry" : "resume";
-    if (earlier !== null) span.link({ trace: earlier, reason });
+    const { attempt } = scope;
+    const trace = span.trace ?? "";
+    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, place, { trace, attempt }));
+    if (earlier === undefined) return;
+    const reason = attempt > (earlier.attempt ?? 1) ? "retry" : "resume";
+    span.link({ trace: earlier.trace, reason });
   };
   const work: Work = { type: "agent", place: placeOf(scope), ...about };
   // The body starts at once: it takes its place among the loops of the scope synchronously.

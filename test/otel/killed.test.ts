@@ -10,12 +10,18 @@ import { openTelemetry } from "toolwright/otel";
 import { expect, it } from "vitest";
 import { linksOf, openSdk, spanNamed, treeOf } from "./harness.ts";
 import { createPayment } from "./programs/payment.ts";
+import { createWriting } from "./programs/writing.ts";
+
+/** Runs a program that kills itself. */
+function runToDeath(name: string, store: string): void {
+  const program = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
+  const { signal, stderr } = spawnSync(process.execPath, [program, store], { encoding: "utf8" });
+  expect({ signal, stderr }).toEqual({ signal: "SIGKILL", stderr: "" });
+}
 
 it("links over a kill -9", async () => {
   const store = join(mkdtempSync(join(tmpdir(), "otel-")), "app.db");
-  const program = fileURLToPath(new URL("./programs/pay.ts", import.meta.url));
-  const { signal, stderr } = spawnSync(process.execPath, [program, store], { encoding: "utf8" });
-  expect({ signal, stderr }).toEqual({ signal: "SIGKILL", stderr: "" });
+  runToDeath("pay", store);
   const database = new DatabaseSync(store);
   const read = (sql: string): string[] =>
     database
@@ -43,4 +49,25 @@ it("links over a kill -9", async () => {
   ]);
   expect(await seen.points("toolwright.runs.taken_over")).toMatchObject([{ value: 1 }]);
   database.close();
+});
+
+it("an agent that is killed in its second attempt is resumed, and retried if it then fails", async () => {
+  const store = join(mkdtempSync(join(tmpdir(), "otel-")), "app.db");
+  runToDeath("write", store);
+  const database = new DatabaseSync(store);
+  const trace = database.prepare("SELECT trace FROM toolwright_scopes").get()?.["trace"];
+  const lost = String(trace).split("-")[2];
+  database.close();
+
+  const seen = openSdk();
+  await using runtime = createRuntime({ store, telemetry: openTelemetry(seen.sdk) });
+  const workflow = createWriting(async (attempt) => {
+    if (attempt === 1) throw new Error("still no idea");
+  });
+  const result = await runWorkflow(workflow, { runtime, runId: "w", resume: true });
+  expect(result.status).toBe("finished");
+  const [resumed, retried] = seen.spans().filter(({ name }) => name === "invoke_agent writer");
+  expect(resumed?.attributes["toolwright.attempt"]).toBe(2);
+  expect(linksOf(resumed as never)).toEqual([["resume", lost]]);
+  expect(linksOf(retried as never)).toEqual([["retry", resumed?.context.spanId]]);
 });

@@ -28,24 +28,36 @@ export function* exchangeRunTrace(runId: string, trace: string): Transaction<Ear
 const MOST_AGENTS = 64;
 const NO_TRACE = "-";
 
+interface EarlierAgent {
+  readonly trace: string;
+  /** `undefined` in rows of earlier versions. */
+  readonly attempt: number | undefined;
+}
+
 /**
- * The same for an agent that runs in a scope. The column has the span contexts of all its agents, separated by spaces.
+ * The same for an agent that runs in a scope. The column has the span contexts of all its agents, separated by spaces, each
+ * with its attempt after a slash.
  * @param place of the agent among those of the scope, from 0
  */
 export function* exchangeScopeTrace(
   scopeId: number,
   place: number,
-  trace: string,
-): Transaction<string | null> {
-  if (place >= MOST_AGENTS) return null;
+  { trace, attempt }: { readonly trace: string; readonly attempt: number },
+): Transaction<EarlierAgent | undefined> {
+  if (place >= MOST_AGENTS) return undefined;
   const row = yield* first("SELECT trace FROM toolwright_scopes WHERE id = ?1 {update}", scopeId);
-  if (row === undefined) return null;
+  if (row === undefined) return undefined;
   const traces = readTextOrNull(row, "trace")?.split(" ") ?? [];
   const earlier = traces[place] ?? NO_TRACE;
   while (traces.length < place) traces.push(NO_TRACE);
-  traces[place] = trace;
+  traces[place] = `${trace}/${attempt}`;
   yield* change("UPDATE toolwright_scopes SET trace = ?2 WHERE id = ?1", scopeId, traces.join(" "));
-  return earlier === NO_TRACE ? null : earlier;
+  return earlier === NO_TRACE ? undefined : toEarlierAgent(earlier);
+}
+
+function toEarlierAgent(text: string): EarlierAgent {
+  const [trace = "", attempt] = text.split("/");
+  return { trace, attempt: attempt === undefined ? undefined : Number(attempt) };
 }
 
 /** The span context of the call that waits for a decision, else of the run. */
