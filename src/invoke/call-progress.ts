@@ -22,6 +22,8 @@ export class Progress {
   editedArgsJson: string | null = null;
   /** The span of an earlier try of this call, or of its approval request. */
   earlier: EarlierSpan | undefined = undefined;
+  /** For telemetry: the key that the recorded call passed on, where it is not the key of the call. */
+  recordedKey: string | null = null;
   /** The stored late output of an effect that happened: the only trace of it. */
   lateJson: string | null = null;
   /** In a fork: the parent's call whose result this call returns, or is asked about. */

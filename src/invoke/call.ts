@@ -165,6 +165,8 @@ export class Call extends Progress {
 
   /** The span of the call, with telemetry. */
   span: CallSpan | undefined = undefined;
+  /** With telemetry: the keys of the calls inside this one, at any depth. */
+  keysInside: Set<string> | undefined = undefined;
 
   // Written by calls that the tool makes inside this one.
 

@@ -67,6 +67,52 @@ it('content: "redacted" adds what the log shows, and no redacted field', async (
     expect(text).not.toContain(secret);
 });
 
+it("the content of a call has no key of the calls inside it, at any depth", async () => {
+  const effect = { schema: z.object({}), sideEffect: true } as const;
+  const keys: string[] = [];
+  const readKey = (_args: object, { idempotencyKey }: { readonly idempotencyKey: string }): string => {
+    keys.push(idempotencyKey);
+    return `sent ${idempotencyKey}`;
+  };
+  const plain = defineTool({ ...effect, name: "plain", execute: readKey });
+  const business = defineTool({ ...effect, name: "business", idempotencyKey: () => "b", execute: readKey });
+  const inner = defineTool({
+    ...effect,
+    idempotent: true,
+    name: "inner",
+    execute: async () => [await plain.execute({}), await business.execute({})],
+  });
+  const outer = defineTool({
+    ...effect,
+    idempotent: true,
+    name: "outer",
+    execute: async () => {
+      const texts = await inner.execute({});
+      if (keys.length === 2) throw new Error(texts.join());
+      return texts;
+    },
+  });
+  const seen = openSdk();
+  await using runtime = createRuntime({
+    store: ":memory:",
+    telemetry: openTelemetry({ ...seen.sdk, content: "redacted" }),
+  });
+  await runtime.call(outer, {}, { runId: "r" });
+  expect(keys).toHaveLength(2);
+  // In the next attempt the calls inside are replayed.
+  keys.push("no more error");
+  const outcome = await runtime.call(outer, {}, { runId: "r", attempt: 2 });
+  expect(outcome.status).toBe("success");
+  const spans = seen.spans().filter(({ name }) => name === "execute_tool outer");
+  expect(spans.map(({ attributes }) => attributes["error.message"] ?? "")).toEqual([
+    expect.stringContaining("sent [key],sent [key]"),
+    "",
+  ]);
+  expect(spans[1]?.attributes["gen_ai.tool.call.result"]).toContain("sent [key]");
+  const text = await seen.text();
+  for (const key of keys) expect(text).not.toContain(key);
+});
+
 it("an error type is a code or the name of a class, whatever a library calls its errors", async () => {
   const seen = openSdk();
   await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });

@@ -40,6 +40,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
     try {
       const isSame = row.attempt === call.scope.attempt;
       call.earlier = earlierSpan(row, call.scope.attempt);
+      call.recordedKey = row.idempotencyKey;
       const answer = await (isSame ? sameAttempt(call, row) : earlierAttempt(call, row));
       const hasEnded = row.status === "success" || row.status === "error";
       if (hasEnded && answer !== undefined && call.isMadeByLoop && row.waitsFor !== null) {

@@ -3,7 +3,7 @@
  * before the intent, so that the row of the call has its span context, and the tool runs in the span.
  */
 import { ToolwrightError } from "../../errors.ts";
-import type { Call } from "../call.ts";
+import { type Call, callsAround } from "../call.ts";
 import { decodeError, encodeError } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
@@ -20,6 +20,7 @@ export const trace: Policy = async (call, next) => {
   call.span = span;
   try {
     const result = await next(call);
+    noteKeys(call);
     const errorType = result.kind === "cut" ? result.error.code : undefined;
     span.close({ errorType, content: () => contentOf(call, result), ...stateOf(call) });
     return result;
@@ -29,21 +30,37 @@ export const trace: Policy = async (call, next) => {
   }
 };
 
-export const enterSpan: Policy = (call, next) =>
-  call.span === undefined ? next(call) : call.span.enter(call.earlier, () => next(call));
+export const enterSpan: Policy = (call, next) => {
+  if (call.span === undefined) return next(call);
+  // The tool may pass its key to the call around it before it ends.
+  noteKeys(call);
+  return call.span.enter(call.earlier, () => next(call));
+};
+
+/** The output of a call around it may have its keys, also if it is replayed. */
+function noteKeys(call: Call): void {
+  for (const outer of callsAround(call)) {
+    outer.keysInside ??= new Set();
+    for (const key of keysOf(call)) outer.keysInside.add(key);
+  }
+}
+
+function keysOf({ key, idempotencyKey, recordedKey }: Call): string[] {
+  return [key, idempotencyKey, recordedKey ?? ""].filter((text) => text !== "");
+}
 
 function stateOf({ begun, earlier }: Call): CallEnd {
   return { hasBegun: begun, earlier };
 }
 
-/** As the log has it, without the keys of the call: a key opens the door of the service that it was sent to. */
+/**
+ * As the log has it, without the keys of the call and of those inside it: a key opens the door of the service that it was sent
+ * to.
+ */
 function contentOf(call: Call, result: Result): WorkContent {
   const hasFailed = (result.kind === "error" || result.kind === "cut") && ToolwrightError.is(result.error);
   const withoutKeys = (text: string): string =>
-    [call.key, call.idempotencyKey].reduce(
-      (left, key) => (key === "" ? left : left.replaceAll(key, "[key]")),
-      text,
-    );
+    [...keysOf(call), ...(call.keysInside ?? [])].reduce((left, key) => left.replaceAll(key, "[key]"), text);
   return {
     input: call.inputJson === null ? undefined : withoutKeys(call.inputJson),
     output: result.kind === "success" && call.executed ? withoutKeys(storedOutput(call)) : undefined,
