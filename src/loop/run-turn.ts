@@ -271,7 +271,11 @@ function deletedReplay(runId: string, turn: number): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_DELETED",
     `Turn ${turn} of run "${runId}" did not finish, and retention has deleted the responses that a resume needs.`,
-    { details: { runId, turn }, effect: "none" },
+    {
+      details: { runId, turn },
+      effect: "none",
+      hint: "Send a new message, which starts the next turn, or use another run id.",
+    },
   );
 }
 

@@ -322,7 +322,9 @@ test("a turn that retention has given up is over: a GET is 204, and the same mes
   expect(await runtime.gc()).toMatchObject({ clearedRuns: 1 });
   expect(await client.reconnect()).toBeNull();
   expect((await client.stop()).status).toBe(204);
-  await expect(client.send([userMessage("Hi")])).rejects.toThrow("TOOL_RUN_DELETED");
+  await expect(client.send([userMessage("Hi")])).rejects.toThrow(
+    /"TOOL_RUN_DELETED".*"hint":"Send a new message/,
+  );
   const next = messageOf(await client.send([userMessage("Hi"), userMessage("Still there?", "u2")]));
   say(await live.next(), "Yes");
   expect(textOf(await next)).toBe("Yes");
