@@ -9,5 +9,5 @@ CREATE TABLE toolwright_sealed_parts (
 );
 
 ALTER TABLE toolwright_stream_readers ADD COLUMN public_key TEXT;
-ALTER TABLE toolwright_stream_readers ADD COLUMN has_lost BIGINT;    -- 1: there was too much to keep for it
+ALTER TABLE toolwright_stream_readers ADD COLUMN has_lost BIGINT;    -- the last part that there was too much to keep of for it
 ALTER TABLE toolwright_streams ADD COLUMN deleted_index BIGINT;      -- of the last part that the end of a task has deleted

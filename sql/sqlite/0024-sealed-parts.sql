@@ -9,5 +9,5 @@ CREATE TABLE toolwright_sealed_parts (
 ) WITHOUT ROWID;
 
 ALTER TABLE toolwright_stream_readers ADD COLUMN public_key TEXT;
-ALTER TABLE toolwright_stream_readers ADD COLUMN has_lost INTEGER;    -- 1: there was too much to keep for it
+ALTER TABLE toolwright_stream_readers ADD COLUMN has_lost INTEGER;    -- the last part that there was too much to keep of for it
 ALTER TABLE toolwright_streams ADD COLUMN deleted_index INTEGER;      -- of the last part that the end of a task has deleted

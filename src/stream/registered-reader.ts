@@ -78,7 +78,7 @@ export class RegisteredReader {
       this.#assertRead(Math.max(deleted, deletedIndex));
       return [];
     }
-    if (kept.hasLost) this.#assertRead(deletedIndex);
+    this.#assertRead(kept.lostIndex);
     return kept.sealed.flatMap((sealed) => listsIn(this.#key?.open(sealed) ?? "[]"));
   }
 

@@ -2,7 +2,7 @@
 import { isStepCount, streamText } from "ai";
 import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
 import { recordModel, toUIMessageStream } from "toolwright/ai-sdk";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { changeRows, createStorePath, rowsOf, until } from "../workflow/harness.ts";
 import { collect, readAll, says, textOf } from "./collect-parts.ts";
@@ -313,6 +313,62 @@ test("a reader for whom there is too much to keep fails instead of leaving somet
   await running;
   await expect(readAll(stream)).rejects.toMatchObject({ code: "TOOL_STREAM_LOST" });
   expect(await rowsOf(store, "SELECT * FROM toolwright_sealed_parts")).toEqual([]);
+});
+
+test("a reader that had read what there was too much to keep of continues, also when it is behind later", async () => {
+  // The reader does not tell the store how far it has read.
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = createStorePath();
+  const outer = createLiveModel();
+  const inner = createLiveModel();
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const research = defineTool({
+    name: "order",
+    schema: z.object({ sku: z.string() }),
+    execute: async ({ sku }) => {
+      const ordered = await streamText({ model: recordModel(inner.model), prompt: sku }).text;
+      await gates[sku === "moon" ? 0 : 1]?.promise;
+      return { ordered, at: new Date(0) };
+    },
+  });
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const stream = other.stream("r");
+  const read: StreamPart[] = [];
+  const readUntil = async (isLast: (part: StreamPart) => boolean): Promise<void> => {
+    for (let { value } = await stream.next(); value !== undefined; { value } = await stream.next()) {
+      read.push(value);
+      if (isLast(value)) return;
+    }
+  };
+  const begun = readUntil((part) => part.type === "finish" && part.parentKey !== undefined);
+  const running = ask(runtime, outer, { order: research });
+  const first = await outer.next();
+  first.call("order", { sku: "moon" });
+  first.finish("tool-calls");
+  say(await inner.next(), "Cheese");
+  await begun;
+  await changeRows(
+    store,
+    `INSERT INTO toolwright_sealed_parts (run_id, reader_id, last_index, sealed)
+     SELECT run_id, reader_id, ${2 ** 50}, '${"x".repeat(16 * 2 ** 20 - 100)}' FROM toolwright_stream_readers`,
+  );
+  // The end of the call deletes what was said inside, which cannot be kept.
+  gates[0]?.resolve();
+  const second = await outer.next();
+  expect(await rowsOf(store, "SELECT has_lost FROM toolwright_stream_readers")).not.toEqual([
+    { has_lost: null },
+  ]);
+  await changeRows(store, `DELETE FROM toolwright_sealed_parts WHERE last_index = ${2 ** 50}`);
+  second.call("order", { sku: "sun" });
+  second.finish("tool-calls");
+  say(await inner.next(), "Gas");
+  gates[1]?.resolve();
+  say(await outer.next(), "Done");
+  await running;
+  await readUntil(({ type }) => type === "ended");
+  expect(textOf(read)).toBe("CheeseGasDone");
 });
 
 test("a reader that was taken for dead continues, or fails if it has missed something", async () => {

@@ -117,8 +117,8 @@ function* forgetReader({ runId, readerId }: StreamReader): Transaction<void> {
 export interface KeptParts {
   /** Lists of parts, encrypted. */
   readonly sealed: readonly string[];
-  /** There was too much to keep. */
-  readonly hasLost: boolean;
+  /** The last part that there was too much to keep of, or -1. A reader that had read it by then has missed nothing. */
+  readonly lostIndex: number;
 }
 
 /** `undefined` for a reader that was taken for dead. */
@@ -136,7 +136,7 @@ export function* readKeptParts({ runId, readerId }: StreamReader): Transaction<K
   );
   return {
     sealed: rows.map((row) => readText(row, "sealed")),
-    hasLost: readIntegerOrNull(reader, "has_lost") === 1,
+    lostIndex: readIntegerOrNull(reader, "has_lost") ?? -1,
   };
 }
 
@@ -204,9 +204,11 @@ function* keepFor({ runId, readerId }: StreamReader, lastIndex: number, sealed: 
     );
   else
     yield* change(
-      "UPDATE toolwright_stream_readers SET has_lost = 1 WHERE run_id = ?1 AND reader_id = ?2",
+      `UPDATE toolwright_stream_readers SET has_lost = ?3
+       WHERE run_id = ?1 AND reader_id = ?2 AND (has_lost IS NULL OR has_lost < ?3)`,
       runId,
       readerId,
+      lastIndex,
     );
 }
 
