@@ -7,6 +7,7 @@ import {
   ANY_REQUEST,
   FIRST_BY_REQUEST,
   forgetLaterResponses,
+  keepReplacedParts,
   type RecordedResponse,
   readResponse,
   saveResponse,
@@ -159,6 +160,8 @@ function slotAt(
 ): Omit<ResponseSlot, "hasDiverged" | "release"> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
   const { streams } = scope.host;
+  const { runId } = scope.identity;
+  let replaces = hasDiverged;
   const save = async (
     value: unknown,
     ...also: readonly (undefined | (() => Transaction<void>))[]
@@ -166,18 +169,20 @@ function slotAt(
     const responseJson = encode(value);
     const changes = await commit(scope, function* () {
       const saved = yield* saveResponse(location, { ...request, responseJson }, scope.writer);
+      // The parts of the new response are stored below.
+      if (saved > 0 && replaces) yield* keepReplacedParts(runId, location);
       if (saved > 0 && hasDiverged) yield* forgetLaterResponses(location);
       if (saved > 0) for (const more of also) if (more !== undefined) yield* more();
       return saved;
     });
     if (changes === 0) throw fencedScope(scope);
+    replaces = false;
     return decode(responseJson);
   };
   return {
     recorded: recorded === undefined ? undefined : { value: decode(recorded.responseJson) },
     save,
     async receive() {
-      const { runId } = scope.identity;
       // The parts are a cache: the response is requested even if they cannot be written.
       const stream = await streams.wanted(runId).catch(() => undefined);
       const live = new LiveResponse(streams, originOf(scope), location, stream);

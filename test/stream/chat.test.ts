@@ -1,7 +1,7 @@
 /** `createChatHandler` with the client of the AI SDK: reloads, cuts, stops, approvals, and answers that are the same for all. */
 import { ToolLoopAgent, type UIMessage } from "ai";
 import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
-import { createChatHandler } from "toolwright/ai-sdk";
+import { createChatHandler, toUIMessageStream } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { changeRows, createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
@@ -306,6 +306,57 @@ test("an answer of a recorded chat has the parts of its own turn only", async ()
   const second = messageOf(await client.send([userMessage("Hi"), await first, userMessage("Again", "u2")]));
   say(await live.next(), "Two");
   expect(textOf(await second)).toBe("Two");
+});
+
+test("a turn that resumes with other instructions has one answer for every reader", async () => {
+  const store = createStorePath();
+  const startWith = async (instructions: string) => {
+    const live = createLiveModel();
+    const runtime = createRuntime({ store, recording: "keep" });
+    const order = defineTool({
+      name: "order",
+      schema: z.object({ sku: z.string() }),
+      execute: () => "ordered",
+    });
+    const agent = new ToolLoopAgent({ model: live.model, tools: { order }, instructions });
+    const api = await listen(createChatHandler({ runtime, agent, authorize: () => ({ name: "ann" }) }));
+    return { live, runtime, client: createClient(api) };
+  };
+  const dying = await startWith("Be brief.");
+  const lost = await dying.client.send([userMessage("Hi")]);
+  const first = await dying.live.next();
+  first.say("I order.");
+  first.send({ type: "text-end", id: "t" });
+  first.call("order", { sku: "apple" }, "a");
+  first.finish("tool-calls");
+  await dying.live.next();
+  await lost.cancel();
+  await endAllOwners(store);
+  const { client, live, runtime } = await startWith("Be polite.");
+  await using _ = runtime;
+  const answer = messageOf(await client.reconnect());
+  const next = await live.next();
+  next.call("order", { sku: "pear" }, "b");
+  next.finish("tool-calls");
+  const last = await live.next();
+  const late = messageOf(await client.reconnect());
+  say(last, "Done.");
+  const { parts } = await answer;
+  const shown = parts.map((part) => (part.type === "text" ? part.text : part.type));
+  expect(shown).toEqual([
+    "step-start",
+    "I order.",
+    "tool-order",
+    "step-start",
+    "tool-order",
+    "step-start",
+    "Done.",
+  ]);
+  expect((await late).parts).toEqual(parts);
+  expect((await messageOf(await client.send([userMessage("Hi")]))).parts).toEqual(parts);
+  // The recording has the responses that the turn used.
+  const recorded = await messageOf(toUIMessageStream(runtime, "c"));
+  expect(recorded.parts).toEqual(parts.slice(3));
 });
 
 test("a turn that retention has given up is over: a GET is 204, and the same message says why", async () => {

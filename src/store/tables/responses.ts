@@ -90,6 +90,27 @@ export function forgetLaterResponses({ scopeId, attempt, position }: ResponseLoc
   );
 }
 
+/**
+ * Before that: readers may have received these responses, and the results of their calls stay. So their parts stay readable until
+ * the task ends. No commit of another response deletes them.
+ */
+export function keepReplacedParts(
+  runId: string,
+  { scopeId, attempt, position }: ResponseLocation,
+): Transaction<number> {
+  return change(
+    `INSERT INTO toolwright_stream_parts (run_id, first_index, last_index, scope_id, response, parts_json)
+     SELECT ?1, last_index, last_index, scope_id, 'replaced', parts_json FROM toolwright_responses
+     WHERE scope_id = ?2 AND attempt = ?3 AND position >= ?4 AND position < ?5 AND parts_json IS NOT NULL
+     ON CONFLICT DO NOTHING`,
+    runId,
+    scopeId,
+    attempt,
+    position,
+    endOfLoop(position),
+  );
+}
+
 /** Each loop of a scope has this many positions. The last one holds no response. */
 export const POSITIONS_PER_LOOP = 1_000_000;
 

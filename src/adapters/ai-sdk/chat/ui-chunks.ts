@@ -14,6 +14,7 @@ export class ChunkMaker {
   readonly #isContinued: boolean;
   readonly #begun = new Set<string>();
   readonly #reset = new Set<string>();
+  readonly #calls = new Set<string>();
   #hasSent = false;
   #finishReason: string | undefined;
 
@@ -49,8 +50,15 @@ export class ChunkMaker {
       default:
         // A client that continues has the start of the response from an earlier connection.
         this.#begun.add(response);
-        return contentChunk(part);
+        return this.#hasCall(part) ? contentChunk(part) : undefined;
     }
+  }
+
+  /** A client refuses the result of a call that it does not know: the recording of a run lacks responses that were replaced. */
+  #hasCall(part: NumberedPart): boolean {
+    if (!("toolCallId" in part)) return true;
+    if (part.type === "tool-call") this.#calls.add(part.toolCallId);
+    return this.#isContinued || this.#calls.has(part.toolCallId);
   }
 
   #retract(response: string): UIMessageChunk | undefined {
