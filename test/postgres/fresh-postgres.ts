@@ -41,18 +41,20 @@ export async function emptyPostgresSchema(): Promise<{ address: string } & Async
       // On one connection for all schemas: to open one takes longer than to delete the rows.
       const schema = /search_path=(\w+)/.exec(decodeURIComponent(address))?.[1] ?? "";
       const client = await shared.client;
-      const empty = async () => client?.query(`SET search_path = ${schema}; ${DELETE_ROWS}`);
       // A runtime that plays a dead process may still write.
-      await empty().catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== DEADLOCK) throw error;
-        return empty();
-      });
+      const empty = async (triesLeft: number): Promise<unknown> =>
+        client?.query(`SET search_path = ${schema}; ${DELETE_ROWS}`).catch((error: unknown) => {
+          if ((error as { code?: unknown }).code !== DEADLOCK || triesLeft === 0) throw error;
+          return empty(triesLeft - 1);
+        });
+      await empty(MOST_DEADLOCKS);
       emptied.push(address);
     },
   };
 }
 
 const DEADLOCK = "40P01";
+const MOST_DEADLOCKS = 5;
 
 /** Includes the views of workflow outputs. A store that was never opened has no tables. */
 const DELETE_ROWS = `DO $$ DECLARE relation TEXT; BEGIN
