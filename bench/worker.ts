@@ -121,6 +121,8 @@ async function idleQueries(address: string): Promise<number> {
 }
 
 async function rowsFor(name: string, store: string, pickUpTarget: number): Promise<Row[]> {
+  // The first worker of a database installs pg-boss.
+  await workOff(store, 100);
   const few = await workOff(store, FEW);
   const many = await workOff(store, MANY);
   return [
