@@ -1,13 +1,13 @@
 /** A listener only observes: however it fails, the run that it listens to ends as it would without it. */
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";
 import { reportCall } from "../src/adapters/mcp/server/report-call.ts";
+import { bundled } from "./started-programs.ts";
 
-const PROGRAM = fileURLToPath(new URL("programs/bad-listeners.ts", import.meta.url));
+const PROGRAM = bundled(new URL("programs/bad-listeners.ts", import.meta.url));
 
 describe("a listener of a runtime, a workflow, an Effect, an agent and the Anthropic loops", () => {
   it.each([

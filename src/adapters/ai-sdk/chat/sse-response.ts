@@ -17,6 +17,7 @@ export function sseResponse(
 ): Response {
   const encoder = new TextEncoder();
   let timer: NodeJS.Timeout | undefined;
+  let hasLeft = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       // Proxies close connections that are silent, and the client sees that the answer has begun.
@@ -28,6 +29,7 @@ export function sseResponse(
     async pull(controller) {
       try {
         const { done, value } = await chunks.next();
+        if (hasLeft) return;
         if (done !== true) return controller.enqueue(encoder.encode(eventOf(value)));
         controller.enqueue(encoder.encode("data: [DONE]\n\n"));
         clearInterval(timer);
@@ -38,6 +40,7 @@ export function sseResponse(
       }
     },
     async cancel() {
+      hasLeft = true;
       clearInterval(timer);
       onCancel();
       await chunks.return?.();
