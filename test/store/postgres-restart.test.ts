@@ -1,5 +1,6 @@
 /** The store waits for a PostgreSQL server that restarts: no call fails, and nothing happens twice. */
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import dns from "node:dns";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import { openPostgresStore } from "../../src/postgres.ts";
 import { all, change } from "../../src/store/statement.ts";
@@ -72,3 +73,48 @@ test("a store without a wait reports at once that the server is down", { timeout
   expect(await store.read(() => all("SELECT 1 AS one"))).toEqual([{ one: 1 }]);
   await store.close();
 });
+
+test(
+  "a store waits while the name of the server is unknown: its container is stopped",
+  { timeout: 60_000 },
+  async () => {
+    const named = new URL(database());
+    named.hostname = "database.test";
+    // Stands in for the name server of a container network, which knows the names of running containers only.
+    let isRunning = true;
+    let misses = 0;
+    const missed = Promise.withResolvers<void>();
+    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((
+      name: string,
+      options: dns.LookupOptions,
+      done: (error: Error | null, ...found: unknown[]) => void,
+    ) => {
+      if (isRunning)
+        return options.all === true
+          ? done(null, [{ address: "127.0.0.1", family: 4 }])
+          : done(null, "127.0.0.1", 4);
+      misses += 1;
+      if (misses === 3) missed.resolve();
+      done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND" }));
+    }) as typeof dns.lookup);
+    try {
+      const store = await openPostgresStore({ connectionString: named.href });
+      await server.stop();
+      isRunning = false;
+      // At its start, an unknown name is more likely a wrong one.
+      await expect(openPostgresStore({ connectionString: named.href })).rejects.toMatchObject({
+        code: "TOOL_STORE_FAILED",
+        message: expect.stringContaining("ENOTFOUND") as string,
+      });
+      expect(misses).toBe(1);
+      const reading = store.read(() => all("SELECT 1 AS one"));
+      await Promise.race([missed.promise, reading]);
+      await server.start();
+      isRunning = true;
+      expect(await reading).toEqual([{ one: 1 }]);
+      await store.close();
+    } finally {
+      lookup.mockRestore();
+    }
+  },
+);

@@ -7,7 +7,8 @@ const CONFLICTS = new Set(["40001", "40P01"]);
 const OUTDATED = "0A000";
 // invalid_sql_statement_name and duplicate_prepared_statement: behind a pooler a name is prepared on another connection.
 const UNNAMED_NEEDED = new Set(["26000", "42P05"]);
-// too_many_connections, cannot_connect_now, and a server that cannot be reached: it restarts, or is overloaded.
+// too_many_connections, cannot_connect_now, and a server that cannot be reached: it restarts, or is overloaded. Container networks
+// forget the name of a stopped container.
 const NOT_NOW = new Set([
   "53300",
   "57P03",
@@ -17,6 +18,7 @@ const NOT_NOW = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EAI_AGAIN",
+  "ENOTFOUND",
 ]);
 // admin_shutdown, crash_shutdown, idle session timeouts, and network errors.
 const LOST = new Set(["57P01", "57P02", "57P05", "25P03", "ECONNRESET", "EPIPE"]);

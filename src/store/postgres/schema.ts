@@ -34,11 +34,11 @@ export async function prepareSchema(pool: Pool, retryMs: number): Promise<Prepar
   }
 }
 
+const NOBODY_THERE = new Set(["ECONNREFUSED", "ENOENT", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
+
 /** If nothing listens at the address, it is more likely wrong than the server restarting: report it at once. */
 function isStarting(error: unknown): boolean {
-  return (
-    isUnavailable(error) && !["ECONNREFUSED", "ENOENT", "EAI_AGAIN", "ETIMEDOUT"].includes(codeOf(error))
-  );
+  return isUnavailable(error) && !NOBODY_THERE.has(codeOf(error));
 }
 
 async function prepareOnce(pool: Pool): Promise<PreparedSchema> {
