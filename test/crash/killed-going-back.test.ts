@@ -90,7 +90,7 @@ const FACES: readonly Face[] = [
 
 /** The steps to kill at. Usually a part of them. A statement on PostgreSQL is several messages. */
 function* steps(store: string, offset: number): Generator<number> {
-  const every = IS_EXHAUSTIVE ? 1 : store === "SQLite" ? 4 : 30;
+  const every = IS_EXHAUSTIVE ? 1 : store === "SQLite" ? 9 : 40;
   for (let step = offset; ; step += every) yield step;
 }
 
