@@ -84,8 +84,16 @@ export default defineConfig({
           exclude: [
             "test/semantics/{definition,json-schema}.test.ts",
             "test/agent/{context-window,killed}.test.ts",
-            // Loops are the same on both stores once the calls are. All of them run every night.
-            ...(IS_EXHAUSTIVE ? [] : ["test/agent/**", "test/seeds/**"]),
+            // Loops and workflows are the same on both stores once the calls are. All of them run every night.
+            ...(IS_EXHAUSTIVE
+              ? []
+              : [
+                  "test/agent/**",
+                  "test/seeds/**",
+                  "test/workflow/{order,options,output-views,fork-agents,saga}.test.tsx",
+                  "test/waiting/schedules.test.{ts,tsx}",
+                  "test/stream/{turn-race,chat-failures,killed-chat}.test.ts",
+                ]),
           ],
         },
       },
