@@ -30,7 +30,9 @@ const bundle = await rolldown({
     [...exportedFiles(), ...BY_PATH, ...GUARDS].map((name) => [name, sourceOf(name)]),
   ),
   platform: "node",
-  external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+  // The oldest Node in package.json, which does not know `await using`.
+  transform: { target: "node22.13" },
+  external: (id) => !id.startsWith(".") && !id.startsWith("/") && !isHelper(id),
   // The guards are imported for their effect.
   treeshake: { moduleSideEffects: true },
   checks: { ineffectiveDynamicImport: false },
@@ -63,6 +65,11 @@ function groupOf(id: string, graph: Graph): string | null {
   if (stages.length === 0 || isEntry(id)) return null;
   const names = stages.map((stage) => stage.slice(stage.lastIndexOf("/") + 1));
   return [...names, ...(importsOf(id, graph).has("zod") ? ["zod"] : [])].join("-");
+}
+
+/** Code of the bundler itself, for syntax that Node 22 does not know. */
+function isHelper(id: string): boolean {
+  return id.startsWith("@oxc-project/runtime/") || id.startsWith("\0");
 }
 
 /** All that a module imports, directly and indirectly, and itself. */
