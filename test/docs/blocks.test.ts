@@ -7,6 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { describeCommands } from "../../scripts/commands-page.ts";
+import { isTooNew } from "../oldest-node.ts";
 import { type Block, blocksOf, listPages, ROOT } from "./pages.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
@@ -72,6 +73,13 @@ test("every program of the docs compiles", () => {
     encoding: "utf8",
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+});
+
+test("every program of the docs can be parsed by the oldest Node that package.json names", () => {
+  const tooNew = programs.filter(({ text, language }) =>
+    isTooNew(text, language as "ts" | "tsx" | "js" | "jsx"),
+  );
+  expect(tooNew.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
 });
 
 test("every program that is marked `run` runs to its end, offline", () => {

@@ -1,15 +1,16 @@
 /** A user's program that serves the registry, without a runtime. */
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, it } from "vitest";
 import { createFolder } from "../cli/command.ts";
+import { bundled } from "../started-programs.ts";
 import { createClient, keyed } from "./harness.ts";
 
 it("opens a runtime on toolwright.db for each request, and closes it when the request has ended", async () => {
   const folder = createFolder();
   const client = createClient();
-  const program = resolve(import.meta.dirname, "programs/serve-registry.ts");
+  const program = bundled(new URL("programs/serve-registry.ts", import.meta.url));
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args: [program], cwd: folder, stderr: "ignore" }),
   );

@@ -2,7 +2,6 @@
 /** What operators see and do, on both stores, from a process that did not start the run. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { createRuntime, createSmithers, defineTool, type Runtime, runWorkflow } from "toolwright";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -14,6 +13,7 @@ import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { watchStore } from "../../src/store/watch-store.ts";
 import { STORE_KINDS, type StoreKind } from "../store-kinds.ts";
+import { bundled } from "../started-programs.ts";
 
 const SYNTAX = { program: "toolwright", store: undefined };
 
@@ -230,7 +230,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
 
   test("runs of a killed process are interrupted, and their calls are unknown", async () => {
     const { address, runtime, store } = await open(kind);
-    const program = fileURLToPath(new URL("programs/interrupted-runs.ts", import.meta.url));
+    const program = bundled(new URL("programs/interrupted-runs.ts", import.meta.url));
     const child = spawn(process.execPath, [program, address], { stdio: ["ignore", "pipe", "ignore"] });
     onTestFinished(() => void child.kill("SIGKILL"));
     await once(child.stdout, "data");

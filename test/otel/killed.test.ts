@@ -4,18 +4,21 @@ import { mkdtempSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRuntime, runWorkflow } from "toolwright";
 import { openTelemetry } from "toolwright/otel";
 import { expect, it } from "vitest";
 import { linksOf, openSdk, spanNamed, treeOf } from "./harness.ts";
 import { createPayment } from "./programs/payment.ts";
 import { createWriting } from "./programs/writing.ts";
+import { bundled } from "../started-programs.ts";
 
 /** Runs a program that kills itself. */
 function runToDeath(name: string, store: string): void {
-  const program = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
-  const { signal, stderr } = spawnSync(process.execPath, [program, store], { encoding: "utf8" });
+  const program = bundled(new URL(`./programs/${name}.ts`, import.meta.url));
+  const { signal, stderr } = spawnSync(process.execPath, [program, store], {
+    encoding: "utf8",
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
   expect({ signal, stderr }).toEqual({ signal: "SIGKILL", stderr: "" });
 }
 

@@ -1,8 +1,8 @@
 /** The bundled code in `dist`. See docs/decisions/0032-the-package-is-bundled.md. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { transformSync } from "esbuild";
 import { describe, expect, it, test } from "vitest";
+import { isTooNew } from "../oldest-node.ts";
 
 const DIST = resolve(import.meta.dirname, "../../dist");
 
@@ -71,18 +71,6 @@ test("no code of an older build is left", () => {
 });
 
 describe("the oldest Node that package.json names", () => {
-  const { engines } = JSON.parse(readFileSync(join(DIST, "../package.json"), "utf8")) as {
-    readonly engines: { readonly node: string };
-  };
-  const oldest = `node${engines.node.replace(">=", "")}`;
-
-  /** Whether esbuild rewrites any syntax for this Node. It always rewrites classes such as `\p{L}`, which are older. */
-  const isTooNew = (code: string): boolean => {
-    const print = (target: string): string =>
-      transformSync(code, { target, supported: { "regexp-unicode-property-escapes": true } }).code;
-    return print(oldest) !== print("esnext");
-  };
-
   it("does not know every syntax of the source", () => {
     expect(isTooNew("export async function main() { await using runtime = open(); }")).toBe(true);
   });

@@ -18,12 +18,13 @@ import {
   startServer,
 } from "./harness.ts";
 import { quick } from "./programs/quick-tool.ts";
+import { bundled } from "../started-programs.ts";
 
 const CALLER = resolve(import.meta.dirname, "programs/caller.ts");
 
 /** Another process, which makes one call per line that it reads, and prints a line after each commit. */
 function startCaller(store: string) {
-  const child = spawn(process.execPath, [CALLER, store], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bundled(CALLER), store], { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   child.stdout.setEncoding("utf8");
   return {

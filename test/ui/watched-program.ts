@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { bundled } from "../started-programs.ts";
 
 export interface WatchedProgram {
   /** Sends a line, and resolves with the line that the program prints next. */
@@ -13,7 +13,7 @@ export interface WatchedProgram {
 }
 
 export function startWatched(store: string, runId: string): WatchedProgram {
-  const program = fileURLToPath(new URL("programs/watched.ts", import.meta.url));
+  const program = bundled(new URL("programs/watched.ts", import.meta.url));
   const child = spawn(process.execPath, [program, store, runId], { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "exit");
   onTestFinished(async () => {
