@@ -174,9 +174,9 @@ export function guardCommand(
   };
   return {
     start(stop) {
-      watching = watchFolders(plan, (isWide, renamed) => {
+      watching = watchFolders(plan, watched, (isWide, renamed) => {
         // A path that was moved away and back has lost its mount all the same.
-        for (const path of renamed) if (watched.has(path)) violations.set(path, { kind: "replaced", path });
+        for (const path of renamed) violations.set(path, { kind: "replaced", path });
         lookAtKnown();
         if (isWide) lookForNew("look");
         if (violations.size === 0) return;
@@ -240,13 +240,15 @@ const GRACE_MS = 25;
 const TOGETHER_MS = 2;
 const TICK_MS = 250;
 const MAX_WATCHERS = 64;
-/** Of a build that makes more files within milliseconds, only the first names are compared with protected paths. */
-const MAX_RENAMED = 10_000;
 const MAX_DEPTH = 64;
 
-/** Calls `look` shortly after a change next to a protected path, and periodically for the whole root. */
+/**
+ * Calls `look` shortly after a change next to a protected path, and periodically for the whole root; with those of the
+ * `watched` paths that got or lost their name.
+ */
 function watchFolders(
   plan: ProtectionPlan,
+  watched: ReadonlySet<string>,
   look: (isWide: boolean, renamed: readonly string[]) => void,
 ): Watching {
   const watchers: FSWatcher[] = [];
@@ -254,7 +256,7 @@ function watchFolders(
   let isOver = false;
   let isAsked = false;
   const onEvent = (path: string | undefined): void => {
-    if (path !== undefined && renamed.size < MAX_RENAMED) renamed.add(path);
+    if (path !== undefined) renamed.add(path);
     if (isAsked || isOver) return;
     isAsked = true;
     // A build causes thousands of events: check once for all that arrive together.
@@ -274,7 +276,9 @@ function watchFolders(
   let timer = setTimeout(() => {
     const folders = new Set([plan.root.path, ...plan.protections.map(({ path }) => dirname(path))]);
     for (const folder of [...folders].slice(0, MAX_WATCHERS)) {
-      const watcher = watchFolder(folder, onEvent);
+      const inFolder = [...watched].filter((path) => dirname(path) === folder);
+      const paths = new Map(inFolder.map((path) => [basename(path), path]));
+      const watcher = watchFolder(folder, paths, onEvent);
       if (watcher !== undefined) watchers.push(watcher);
     }
     tick();
@@ -288,11 +292,18 @@ function watchFolders(
   };
 }
 
-/** Calls `onEvent` with the path that got or lost its name, if that is what happened. */
-function watchFolder(folder: string, onEvent: (path: string | undefined) => void): FSWatcher | undefined {
+/**
+ * Calls `onEvent` after each change, with one of the `paths` if that got or lost its name. A command may cause many
+ * thousands of events, so each costs no more than to look up its name.
+ */
+function watchFolder(
+  folder: string,
+  paths: ReadonlyMap<string, string>,
+  onEvent: (path: string | undefined) => void,
+): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, (kind, name) =>
-      onEvent(kind === "rename" && name !== null ? join(folder, name) : undefined),
+      onEvent(kind === "rename" && name !== null ? paths.get(name) : undefined),
     );
     watcher.on("error", () => watcher.close());
     return watcher;
