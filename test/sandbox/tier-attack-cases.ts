@@ -32,6 +32,18 @@ const FILES: readonly [string, string][] = [
     "cutting a file outside",
     perl(`my $p = "$ENV{OUT}/secret.txt"; syscall(TRUNCATE, $p, 0) == 0 and print "OPEN"`),
   ],
+  [
+    "watching a folder outside",
+    perl(
+      `my $p = $ENV{OUT}; my $i = syscall(WATCHES, 0); $i >= 0 and syscall(WATCH, $i, $p, 0xfff) > 0 and print "OPEN"`,
+    ),
+  ],
+  [
+    "attributes of a file outside",
+    perl(
+      `my $p = "$ENV{OUT}/secret.txt"; my $l = "\\0" x 99; syscall(ATTRIBUTES, $p, $l, 99) >= 0 and print "OPEN"`,
+    ),
+  ],
   ["writing in /etc", `echo x > /etc/toolwright-test && echo OPEN`],
   ["writing in /usr", `echo x > /usr/toolwright-test && echo OPEN`],
   ["reading password hashes", `cat /etc/shadow | grep . && echo OPEN`],
@@ -46,6 +58,9 @@ const FILES: readonly [string, string][] = [
 
 const GUARDED: readonly [string, string][] = [
   ["reading Toolwright's own folder", `cat .toolwright/store.db | grep STORE && echo OPEN`],
+  ["reading below Toolwright's own folder", `cat .toolwright/deep/* | grep STORE && echo OPEN`],
+  ["writing below Toolwright's own folder", `echo x >> .toolwright/deep/note && echo OPEN`],
+  ["removing below Toolwright's own folder", `rm .toolwright/deep/note && echo OPEN`],
   ["writing Toolwright's own folder", `echo x > .toolwright/x && echo OPEN`],
   ["renaming Toolwright's own folder", `mv .toolwright src/t && echo OPEN`],
   ["changing the settings", `echo x >> toolwright.config.ts && echo OPEN`],
@@ -109,6 +124,9 @@ const NETWORK: readonly [string, string][] = [
 export const LIMITS: readonly [string, string][] = [
   ["the list of processes", `[ -d /proc/AGENT ] && echo SEEN`],
   ["the arguments of the agent", `grep -qa node /proc/AGENT/cmdline && echo SEEN`],
+  ["the target of a link outside", `[ "$(readlink $OUT/../link)" = target ] && echo SEEN`],
+  ["names in Toolwright's own folder", `ls .toolwright | grep -q store.db && echo SEEN`],
+  ["names below Toolwright's own folder", `ls .toolwright/deep | grep -q note && echo SEEN`],
   ["the size of a file outside", `[ "$(stat -c %s $OUT/secret.txt)" = 15 ] && echo SEEN`],
 ];
 

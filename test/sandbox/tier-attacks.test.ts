@@ -17,7 +17,10 @@ const CASES = TIERS.flatMap(([tier, situation]) => {
   const users: Situation["user"][] = isRoot ? [undefined, "other"] : [undefined];
   return users.map((user) => [tier, user ?? "the user of the tests", situation, user] as const);
 });
-const numbers = process.arch === "arm64" ? { TRUNCATE: 45, PTRACE: 117 } : { TRUNCATE: 76, PTRACE: 101 };
+const numbers =
+  process.arch === "arm64"
+    ? { TRUNCATE: 45, PTRACE: 117, WATCHES: 26, WATCH: 27, ATTRIBUTES: 11 }
+    : { TRUNCATE: 76, PTRACE: 101, WATCHES: 294, WATCH: 254, ATTRIBUTES: 194 };
 
 /** Work that a command must still be able to do despite the protection. */
 const WORK: readonly [string, string, string][] = [
@@ -48,7 +51,7 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     await listeners.listenOn(join(place.root, "r.sock"));
     chmodSync(place.base, 0o755);
     shell(
-      `cd "$ROOT"; git init -q .; mkdir -p .git/hooks .toolwright src; echo STORE > .toolwright/store.db; echo settings > toolwright.config.ts;
+      `cd "$ROOT"; git init -q .; mkdir -p .git/hooks .toolwright/deep src; echo STORE > .toolwright/store.db; echo STORE > .toolwright/deep/note; ln -s target ../link; echo settings > toolwright.config.ts;
        echo text > readme.txt; printf '#!/bin/sh\\necho ran\\n' > src/run.sh; printf '#!/bin/sh\\necho ran\\n' > "$OUT/program"; chmod +x src/run.sh "$OUT/program"`,
       { ROOT: place.root, OUT: place.out },
     );
@@ -97,6 +100,7 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     expect(statSync(join(place.out, "secret.txt")).mtime.getFullYear()).toBeGreaterThan(2001);
     expect(readFileSync(join(place.root, "toolwright.config.ts"), "utf8")).toBe("settings\n");
     expect(readFileSync(join(place.root, ".toolwright", "store.db"), "utf8")).toBe("STORE\n");
+    expect(readFileSync(join(place.root, ".toolwright", "deep", "note"), "utf8")).toBe("STORE\n");
     expect(readFileSync(join(place.root, ".git", "config"), "utf8")).not.toContain("evil");
     expect(readdirSync(join(place.root, ".git", "hooks"))).not.toContain("pre-commit");
   });
@@ -119,6 +123,9 @@ function fill(text: string, place: Place, listeners: Listeners): string {
   const filled = text
     .replaceAll("{PORT}", `${listeners.port}`)
     .replaceAll("{ABSTRACT}", listeners.abstractName)
-    .replaceAll(/\b(TRUNCATE|PTRACE)\b/g, (name) => `${numbers[name as keyof typeof numbers]}`);
+    .replaceAll(
+      /\b(TRUNCATE|PTRACE|WATCHES|WATCH|ATTRIBUTES)\b/g,
+      (name) => `${numbers[name as keyof typeof numbers]}`,
+    );
   return `export OUT='${place.out}'; ${filled}`;
 }

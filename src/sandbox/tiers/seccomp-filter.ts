@@ -11,7 +11,10 @@ export interface SeccompOptions {
    * `none`: no sockets, where the filter alone keeps the command off the network.
    */
   readonly sockets: "families" | "internet" | "none";
-  /** Denies changes of a file's mode, owner, times or attributes by path, which Landlock does not check. */
+  /**
+   * Denies what Landlock does not check: changes of a file's mode, owner, times or attributes by path, reads of its
+   * attributes by path, and watches.
+   */
   readonly noChangesByPath?: boolean;
   /**
    * Denies changes of the limits and priorities of other processes, and memory, semaphores and queues that they share,
@@ -62,6 +65,8 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
   if (options.noChangesByPath === true) {
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
+    // Programs that copy or list files take this for a file system without attributes, and poll instead of watching.
+    for (const number of table.looksByPath) program.push(...onCall(number, [answer(errno(EOPNOTSUPP))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));
   }
   if (options.noSetUserId === true) {
@@ -94,6 +99,7 @@ const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const EPERM = 1;
 const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 const AF_UNIX = 1;
 const AF_INET = 2;

@@ -87,6 +87,23 @@ const CHANGES_BY_PATH_ON_X64 = {
   futimesat: 261,
 } as const;
 
+/**
+ * Calls that tell more than existence, size and mode of a file by its path, and that Landlock does not check: the names
+ * of what others use in a folder, and attributes. Each x86_64 number comes first.
+ */
+const LOOKS_BY_PATH = {
+  inotify_init1: [294, 26],
+  inotify_add_watch: [254, 27],
+  getxattr: [191, 8],
+  lgetxattr: [192, 9],
+  listxattr: [194, 11],
+  llistxattr: [195, 12],
+  getxattrat: [464, 464],
+  listxattrat: [465, 465],
+} as const satisfies Record<string, readonly [number, number]>;
+
+const LOOKS_BY_PATH_ON_X64 = { inotify_init: 253 } as const;
+
 /** Calls that change the process with the id in their first argument, 0 being the caller. */
 const CHANGES_OF_PROCESS = {
   prlimit64: [302, 261],
@@ -138,6 +155,7 @@ export interface SyscallTable {
   readonly audit: number;
   readonly denied: readonly number[];
   readonly changesByPath: readonly number[];
+  readonly looksByPath: readonly number[];
   /** Changes by path unless the path is null. */
   readonly utimensat: number;
   readonly changesOfProcess: readonly number[];
@@ -174,6 +192,10 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
       ...Object.values(CHANGES_BY_PATH).map(([x64]) => x64),
       ...Object.values(CHANGES_BY_PATH_ON_X64),
     ],
+    looksByPath: [
+      ...Object.values(LOOKS_BY_PATH).map(([x64]) => x64),
+      ...Object.values(LOOKS_BY_PATH_ON_X64),
+    ],
     utimensat: 280,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([x64]) => x64),
     changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([x64]) => x64),
@@ -206,6 +228,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     audit: 0xc000_00b7,
     denied: Object.values(DENIED).map(([, arm64]) => arm64),
     changesByPath: Object.values(CHANGES_BY_PATH).map(([, arm64]) => arm64),
+    looksByPath: Object.values(LOOKS_BY_PATH).map(([, arm64]) => arm64),
     utimensat: 88,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([, arm64]) => arm64),
     changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([, arm64]) => arm64),
