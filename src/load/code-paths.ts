@@ -4,7 +4,9 @@
  * after a tool ran that could have changed where a package is found.
  */
 import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import * as nodeModule from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { pinImports } from "./pin-imports.ts";
 
 /** Files and folders. All tools treat those inside a root as read-only. */
@@ -82,7 +84,29 @@ function findCodePaths(): string[] {
   if (entry !== undefined) paths.add(entry).add(dirname(entry));
   const node = real(process.execPath);
   paths.add(node).add(dirname(node));
+  for (const path of [...preloaded(), ...compileCaches()]) if (existsSync(path)) paths.add(real(path));
   return [...paths];
+}
+
+/** Files that Node was started with (`--import ./x.mjs`). Each new worker thread of this process runs them again. */
+function preloaded(): string[] {
+  const words = [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(/\s+/)];
+  return words.flatMap((word, index) => {
+    const found = PRELOAD.exec(word);
+    if (found === null) return [];
+    const value = (found[1] ?? words[index + 1] ?? "").replaceAll(/^"|"$/g, "");
+    return [value.startsWith("file:") ? fileURLToPath(value) : resolve(value)];
+  });
+}
+
+const PRELOAD = /^(?:-r|--require|--import|--loader|--experimental-loader)(?:=(.*))?$/s;
+
+/** Compiled code that Node runs instead of the source, without a signature. */
+function compileCaches(): string[] {
+  const { getCompileCacheDir }: Partial<Pick<typeof nodeModule, "getCompileCacheDir">> = nodeModule;
+  const inUse = getCompileCacheDir?.();
+  const named = process.env["NODE_COMPILE_CACHE"];
+  return [...(inUse === undefined ? [] : [inUse]), ...(named === undefined ? [] : [resolve(named)])];
 }
 
 /** The real path of the started program. */
@@ -91,7 +115,7 @@ function entryFile(): string | undefined {
   return entry !== undefined && existsSync(entry) ? realpathSync(entry) : undefined;
 }
 
-/** `top` is the folder of Toolwright's code. The package may be a working copy, with tests and tools beside it. */
+/** `top` is the folder of Toolwright's code. The package may be a working copy, with tests and tools next to it. */
 function pinPackages(own: string, top: string, packages: ReadonlySet<string>): void {
   // Bundled into another package, or installed without node_modules: Node does not find packages as `findPackage` does.
   if (manifestOf(own)["name"] !== "toolwright" || resolutions.get(own)?.get("zod") === undefined) return;
@@ -133,7 +157,7 @@ function dependencyFolders(own: string): Set<string> {
   return folders;
 }
 
-/** pnpm keeps each package in a folder of its own, next to links to the dependencies of that package. */
+/** pnpm keeps each package in its own folder, next to links to the dependencies of that package. */
 function linkFolderOf(packageFolder: string): string | undefined {
   return /^.*\/\.pnpm\/[^/]+\/node_modules(?=\/)/.exec(packageFolder)?.[0];
 }

@@ -1,5 +1,5 @@
 /**
- * Whether one absolute path lies in another, by whole components. Lexical only: resolving links is up to the caller.
+ * Whether one absolute path is inside another, by whole components. Lexical only: resolving links is up to the caller.
  */
 
 /** Also true if both are the same. */

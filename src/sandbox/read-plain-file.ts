@@ -3,6 +3,7 @@
  * end, so the type is checked by descriptor, after an open that does not wait.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { rethrowExhausted } from "./rethrow-exhausted.ts";
 
 /**
  * Undefined if there is no such plain file, or if it is larger than `maxBytes`. Files of the kernel report no size, and
@@ -15,7 +16,8 @@ export function readPlainFile(path: string, maxBytes: number, flags = 0): string
     return usePlainFile(path, constants.O_RDONLY | flags, (descriptor, { size }) =>
       size === 0 ? "" : size <= maxBytes ? readFileSync(descriptor, "utf8") : undefined,
     );
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return undefined; // Missing, or not readable.
   }
 }

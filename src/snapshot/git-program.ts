@@ -60,7 +60,7 @@ const FIXED_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** Git finds the user's own configuration through these variables. It lies outside the root. */
+/** Git finds the user's own configuration through these variables. It is outside the root. */
 function homeOf(from: NodeJS.ProcessEnv): Record<string, string> {
   const config = from["XDG_CONFIG_HOME"];
   const home = { HOME: from["HOME"] ?? homedir() };

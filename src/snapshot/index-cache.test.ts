@@ -43,7 +43,7 @@ describe("the kept index", () => {
     }
   });
 
-  it("hides no change that came within the second of the last snapshot and is looked at later", async () => {
+  it("hides no change that was made within the second of the last snapshot and is examined later", async () => {
     await sleep(1000 - (Date.now() % 1000));
     repository.write("a.txt", "a\n");
     await take(1);

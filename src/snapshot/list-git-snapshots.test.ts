@@ -31,7 +31,7 @@ const list = (runId?: string) => listGitSnapshots({ rootDir: repository.root, ru
 const short = async (runId?: string) => (await list(runId)).map((one) => `${one.runId}/${one.seq}`);
 
 describe("listGitSnapshots", () => {
-  it("tells what was said when the snapshot was taken", async () => {
+  it("returns the message that the snapshot was taken with", async () => {
     const options = {
       store: repository.store,
       rootDir: repository.root,
@@ -62,7 +62,7 @@ describe("listGitSnapshots", () => {
     expect(await short("c")).toEqual([]);
   });
 
-  it("passes over refs that are no snapshots, and is empty without git", async () => {
+  it("passes over refs that are not snapshots, and is empty without git", async () => {
     await take("run", 1);
     repository.git(["update-ref", "refs/toolwright/run/2", "HEAD"]);
     repository.git(["update-ref", "refs/toolwright/run/x", "HEAD"]);

@@ -154,7 +154,7 @@ function temporaryFolder({ root }: Repository): string {
   }
   throw new ToolwrightError(
     "TOOL_OPTION_INVALID",
-    "Snapshots need a temporary folder outside the root, and every one lies inside it.",
+    "Snapshots need a temporary folder outside the root, and every one is inside it.",
     { hint: "Set TMPDIR to a folder outside the sandbox root.", effect: "none" },
   );
 }

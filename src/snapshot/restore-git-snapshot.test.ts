@@ -204,7 +204,7 @@ describe("restoreGitSnapshot", () => {
     expect(mode()).toBe("700");
   });
 
-  it("refuses an unknown snapshot, a number that is none and a folder without git", async () => {
+  it("refuses an unknown snapshot, an invalid number and a folder without git", async () => {
     await take(1);
     repository.write("a.txt", "later\n");
     await expect(restore(2)).rejects.toMatchObject({

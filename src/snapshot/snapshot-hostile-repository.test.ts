@@ -156,7 +156,7 @@ describe("a repository that an agent has written to", () => {
     }
   });
 
-  it("uses no git that lies in the root, by its path or by a link to it", async () => {
+  it("uses no git that is in the root, by its path or by a link to it", async () => {
     repository.write("bin/git", "");
     cpSync(repository.trap("git"), join(repository.root, "bin/git"));
     chmodSync(join(repository.root, "bin/git"), 0o755);

@@ -16,7 +16,7 @@ export function snapshotRef(runId: string, seq: number): string {
   if (!Number.isSafeInteger(seq) || seq < 0) {
     throw new ToolwrightError(
       "TOOL_OPTION_INVALID",
-      `Expected seq to be a whole number from 0 on; it is ${String(seq)}.`,
+      `Expected seq to be a whole number of at least 0; it is ${String(seq)}.`,
       { effect: "none" },
     );
   }

@@ -113,7 +113,7 @@ describe("a snapshot of a work tree", () => {
     }
   });
 
-  it("from a subfolder keeps the subfolder, and HEAD's content beside it", async () => {
+  it("from a subfolder keeps the subfolder, and HEAD's content next to it", async () => {
     const rootDir = join(repository.root, "sub");
     repository.write("a.txt", "changed outside\n");
     repository.write("private.txt", "outside\n");

@@ -122,7 +122,7 @@ describe("takeGitSnapshot", () => {
     expect(history.slice(0, 6)).toEqual(taken.map(({ commit }) => commit).toReversed());
   });
 
-  it("is undefined outside a work tree, in a git folder and beside a bare one", async () => {
+  it("is undefined outside a work tree, in a git folder and next to a bare one", async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "no-git-")));
     const options = { name: "run", seq: 1, label: "x" };
     expect(await takeGitSnapshot({ store: repository.store, rootDir: folder, ...options })).toBeUndefined();
@@ -138,7 +138,7 @@ describe("takeGitSnapshot", () => {
     ).toBeUndefined();
   });
 
-  it("refuses a root that is no folder, and a number that is none", async () => {
+  it("refuses a root that is not a folder, and an invalid number", async () => {
     await expect(take({ rootDir: join(repository.root, "none") })).rejects.toMatchObject({
       code: "TOOL_OPTION_INVALID",
     });

@@ -170,6 +170,11 @@ describe.each(attackers(0))("as %s", (user) => {
         `git init -q nested && cd nested && echo a > f && git add f && git commit -qm a; echo '* diff=d merge=d filter=d' > .gitattributes; for name in diff.d.textconv diff.d.command diff.external merge.d.driver filter.d.clean; do git config $name $OLDPWD/evil; done; echo b > f; cd ..; git add nested`,
       ],
       [
+        "links on the way to hooks, settings and programs",
+        `mkdir kept; for f in hook clean.sh monitor; do printf '#!/bin/sh\\ncat\\n' > kept/$f; chmod +x kept/$f; done; touch kept/settings; ln -s kept/hook hook; ln -s ../../hook .git/hooks/pre-commit; ln -s kept tools; git config filter.f.clean tools/clean.sh; echo '* filter=f' > .gitattributes; ln -s kept/monitor monitor; git config core.fsmonitor $PWD/monitor; ln -s kept/settings settings; git config include.path ../settings`,
+        `rm -f hook tools monitor settings; mkdir tools; cp evil hook; cp evil tools/clean.sh; ln -s evil monitor; printf '[core]\\n\\tpager = %s\\n[diff]\\n\\texternal = %s\\n' $PWD/evil $PWD/evil > settings`,
+      ],
+      [
         "the program of core.fsmonitor",
         `printf '#!/bin/sh\\nexit 1\\n' > monitor; chmod +x monitor; git config core.fsmonitor $PWD/monitor`,
         `cp evil monitor; rm -f monitor; cp evil monitor`,

@@ -1,4 +1,4 @@
-/** Helpers for the attack tests: a root, a home with keys beside it, and agents of two users. */
+/** Helpers for the attack tests: a root, a home with keys next to it, and agents of two users. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

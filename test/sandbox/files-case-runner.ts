@@ -31,7 +31,7 @@ export interface FileCase {
   readonly id: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Shell commands with `$ROOT`, the sandbox root, and `$OUT`, a folder beside it. */
+  /** Shell commands with `$ROOT`, the sandbox root, and `$OUT`, a folder next to it. */
   readonly setup?: readonly string[];
   /** Files that are in the root before the setup. */
   readonly files?: Readonly<Record<string, string>>;

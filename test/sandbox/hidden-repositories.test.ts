@@ -26,12 +26,12 @@ const INIT = `git init -q sub; git -C sub commit -q --allow-empty -m x`;
 /** The setup by the user, and the commands of the agent, one call each. */
 const CASES: readonly (readonly [string, string, readonly string[]])[] = [
   [
-    "settings of a repository beside a folder with a similar name",
+    "settings of a repository next to a folder with a similar name",
     `true`,
     [`mkdir .git. .GIT '.git '`, `git config core.fsmonitor $PWD/evil`],
   ],
   [
-    "hooks of a repository beside a folder with a similar name",
+    "hooks of a repository next to a folder with a similar name",
     `true`,
     [`mkdir .git. .GIT '.git '`, `cp evil .git/hooks/pre-commit`],
   ],
@@ -109,19 +109,19 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     [`${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil; chmod 311 sub/.git sub/.git/hooks`],
   ],
   [
-    "a repository in a folder whose name is no text",
+    "a repository in a folder whose name is not text",
     `true`,
     [
       `d=$(printf 'a\\377'); git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git -C $d/sub config core.fsmonitor $PWD/evil; git add $d/sub`,
     ],
   ],
   [
-    "settings of a repository in a folder whose name is no text",
+    "settings of a repository in a folder whose name is not text",
     `d=$(printf 'a\\377'); git init -q $d/sub; git -C $d/sub commit -q --allow-empty -m x; git add $d/sub`,
     [`d=$(printf 'a\\377'); git -C $d/sub config core.fsmonitor $PWD/evil`],
   ],
   [
-    "a file .git that names a folder whose name is no text",
+    "a file .git that names a folder whose name is not text",
     `true`,
     [
       `d=$(printf '.git/a\\377'); ${repository("sub", "$PWD/$d")}; echo "gitdir: ../$d" > sub/.git; git add sub`,
@@ -248,7 +248,7 @@ const GIT_WITHOUT_CHMOD = `git() {
 
 /**
  * Under Landlock nothing can be added next to a `.git`, so new repositories are made one folder below, by a program that
- * the user has made executable. All cases share one agent, each in a repository of its own.
+ * the user has made executable. All cases share one agent, each in its own repository.
  */
 describe.runIf(isConfinedOnly()).each(attackers(1))("in one root, as %s", (user) => {
   let place: AttackPlace;

@@ -42,7 +42,7 @@ describe.each(attackers(0))("as %s", (user) => {
   });
 
   test.each([
-    // Landlock allows no new file beside a repository, so the file that signals "started" exists before.
+    // Landlock allows no new file next to a repository, so the file that signals "started" exists before.
     [
       "where there is a repository",
       `git init -q nested${isConfinedOnly() ? "; touch started" : ""}`,

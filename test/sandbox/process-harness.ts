@@ -1,5 +1,5 @@
 /**
- * Helpers for the tests of the process sandbox: a root with a secret beside it, listeners that count connections, and
+ * Helpers for the tests of the process sandbox: a root with a secret next to it, listeners that count connections, and
  * an error for a machine without bubblewrap. Listeners are on loopback and on paths only.
  */
 import { execFileSync } from "node:child_process";
@@ -42,7 +42,7 @@ export interface Place {
   remove(): void;
 }
 
-/** `root` to work in and `out` beside it, with `secret.txt` in it. */
+/** `root` to work in and `out` next to it, with `secret.txt` in it. */
 export function createPlace(parent: string = tmpdir()): Place {
   const base = mkdtempSync(join(parent, "toolwright-test-"));
   const [root, out] = [join(base, "root"), join(base, "out")];

@@ -1,4 +1,4 @@
-/** Toolchains on PATH are visible in the sandbox, but keys, settings and other projects beside them are not. */
+/** Toolchains on PATH are visible in the sandbox, but keys, settings and other projects next to them are not. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -123,8 +123,9 @@ test.runIf(isRoot)(
     made.push(folder);
     chmodSync(folder, 0o755);
     const key = keep(join(folder, "key.pem"), 0o600);
+    const named = keep(join(folder, ".env"));
     const note = keep(join(folder, "note.txt"));
-    const { text } = await script(place.root, `cat ${key}; cat ${note} > f; wc -c f`);
+    const { text } = await script(place.root, `cat ${key} ${named}; cat ${note} > f; wc -c f`);
     expect(text).not.toContain("KEY");
     expect(text).toContain("4 f");
   },

@@ -36,7 +36,7 @@ async function expectGone(within: Within): Promise<void> {
 /** With how many sleep in the end. */
 const WAYS: readonly [string, string, number][] = [
   ["a child in the background", `sleep M & sleep M`, 2],
-  ["a session of its own", `setsid sleep M & sleep M`, 2],
+  ["a separate session", `setsid sleep M & sleep M`, 2],
   ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`, 3],
   ["nohup", `nohup sleep M >/dev/null 2>&1 & sleep M`, 2],
   ["a deaf child", `trap '' TERM INT HUP QUIT; setsid sh -c "trap '' TERM INT HUP; sleep M" & sleep M`, 2],
@@ -103,7 +103,7 @@ test("a call that is already aborted starts nothing", async () => {
 
 test.each([
   ["a child", `sleep M`],
-  ["a session of its own", `setsid sleep M & sleep M`],
+  ["a separate session", `setsid sleep M & sleep M`],
   ["a double fork", `(setsid sh -c 'sleep M & sleep M &' &) ; sleep M`],
 ])("when the agent is killed with SIGKILL, %s dies", async (_, text) => {
   const request = {

@@ -71,7 +71,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
     expect(outcome.text).toMatch(/^1\n2\n3\n[\s\S]*\n\[… \d+ bytes omitted …\]\n[\s\S]*\n100000\n$/);
   });
 
-  test("a flood is ended", async () => {
+  test("a flood of output is stopped", async () => {
     await promptly(async (within) => {
       const begin = Date.now();
       const outcome = await script(place.root, `yes`, { isolation });

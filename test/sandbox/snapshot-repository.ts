@@ -20,7 +20,7 @@ import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 export interface TestRepository extends Disposable {
-  /** Holds the work tree, and files that a test puts beside it. */
+  /** Holds the work tree, and files that a test puts next to it. */
   readonly base: string;
   readonly root: string;
   /** Stores the snapshots that a test takes. */

@@ -2,7 +2,7 @@
  * An agent process in a given situation: with some programs missing from PATH, without user namespaces, as another
  * user. It runs scripts as the `bash` tool would, and prints the outcome of each.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -76,11 +76,21 @@ export async function runAgent({ place, situation, scripts, env, onStart }: Agen
     stdio: ["ignore", "pipe", "pipe"],
   });
   onStart?.(child);
+  let processes = "";
+  const stuck = setTimeout(() => {
+    // Before it is killed: the processes that are left say what it waits for.
+    processes = execFileSync("ps", ["-eo", "pid,ppid,user,etimes,stat,wchan:24,args"], { encoding: "utf8" });
+    child.kill("SIGKILL");
+  }, STUCK_MS);
   const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
+  clearTimeout(stuck);
+  if (processes !== "") throw new Error(`The agent process was stuck. All processes:\n${processes}`);
   if (stdout === "") throw new Error(`The agent process said nothing but: ${stderr}`);
   return { ...(JSON.parse(stdout) as Told), stderr };
 }
 
+/** Less than the hooks that wait for an agent. */
+const STUCK_MS = 200_000;
 const NODE_OPTIONS = ["--experimental-strip-types", "--no-warnings", "--input-type=module", "-e"];
 const source = (path: string): string => join(inject("publicRoot"), "src/sandbox", path);
 

@@ -1,6 +1,7 @@
 /**
  * Attacks that have to fail in every tier that `bash` runs in. Each script prints OPEN when it got through. `$OUT` is the
- * folder beside the root, `AGENT` the id of the agent process, `{PORT}`, `{UDP}` and `{ABSTRACT}` its host's listeners.
+ * folder next to the root, `$TOOLS` a toolchain, `AGENT` the id of the agent process, `{PORT}`, `{UDP}` and `{ABSTRACT}` its
+ * host's listeners.
  */
 
 const perl = (text: string): string => `perl -e '${text}'`;
@@ -44,8 +45,22 @@ const FILES: readonly [string, string][] = [
       `my $p = "$ENV{OUT}/secret.txt"; my $l = "\\0" x 99; syscall(ATTRIBUTES, $p, $l, 99) >= 0 and print "OPEN"`,
     ),
   ],
+  // Landlock checks neither reading nor writing if a file is opened for none of them.
+  [
+    "changing a file outside that is opened to be neither read nor written",
+    perl(
+      `sysopen(my $f, "$ENV{OUT}/secret.txt", 3) and (chmod(0777, $f) or utime(1, 1, $f)) and print "OPEN"`,
+    ),
+  ],
+  [
+    "making executable or writable what can only be read",
+    perl(
+      `for ("$ENV{TOOLS}/bin/tool", ".git/config") { open(my $f, "<", $_) and chmod(0777, $f) and print "OPEN" }`,
+    ),
+  ],
   ["writing in /etc", `echo x > /etc/toolwright-test && echo OPEN`],
   ["writing in /usr", `echo x > /usr/toolwright-test && echo OPEN`],
+  ["reading a private folder of a toolchain", `cat $TOOLS/lib/private/key | grep PRIVATE && echo OPEN`],
   ["reading password hashes", `cat /etc/shadow | grep . && echo OPEN`],
   [
     "a set-user-id program for other users",
@@ -127,6 +142,11 @@ export const LIMITS: readonly [string, string][] = [
   ["the target of a link outside", `[ "$(readlink $OUT/../link)" = target ] && echo SEEN`],
   ["names in Toolwright's own folder", `ls .toolwright | grep -q store.db && echo SEEN`],
   ["names below Toolwright's own folder", `ls .toolwright/deep | grep -q note && echo SEEN`],
+  ["names in a private folder of a toolchain", `ls $TOOLS/lib/private | grep -q key && echo SEEN`],
+  ["the host's listeners", `grep -qi ":$(printf %04x {PORT}) " /proc/net/tcp && echo SEEN`],
+  ["the host's abstract sockets", `grep -q {ABSTRACT} /proc/net/unix && echo SEEN`],
+  ["the host's connections through another process", `grep -q {ABSTRACT} /proc/AGENT/net/unix && echo SEEN`],
+  ["the host's mounts", `[ $(wc -l < /proc/AGENT/mountinfo) -gt 0 ] && echo SEEN`],
   ["the size of a file outside", `[ "$(stat -c %s $OUT/secret.txt)" = 15 ] && echo SEEN`],
 ];
 

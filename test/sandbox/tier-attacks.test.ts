@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OTHER_USER } from "../quick-start.ts";
 import { createPlace, openListeners, shell, type Listeners, type Place } from "./process-harness.ts";
-import { isRoot, runAgent, type Situation, type Told } from "./tier-agent.ts";
+import { isRoot, pathWithout, runAgent, type Situation, type Told } from "./tier-agent.ts";
 import { ATTACKS, LIMITS } from "./tier-attack-cases.ts";
 
 const TIERS: readonly [string, Situation][] = [
@@ -52,8 +52,9 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
     chmodSync(place.base, 0o755);
     shell(
       `cd "$ROOT"; git init -q .; mkdir -p .git/hooks .toolwright/deep src; echo STORE > .toolwright/store.db; echo STORE > .toolwright/deep/note; ln -s target ../link; echo settings > toolwright.config.ts;
-       echo text > readme.txt; printf '#!/bin/sh\\necho ran\\n' > src/run.sh; printf '#!/bin/sh\\necho ran\\n' > "$OUT/program"; chmod +x src/run.sh "$OUT/program"`,
-      { ROOT: place.root, OUT: place.out },
+       echo text > readme.txt; printf '#!/bin/sh\\necho ran\\n' > src/run.sh; printf '#!/bin/sh\\necho ran\\n' > "$OUT/program"; chmod +x src/run.sh "$OUT/program";
+       mkdir -p "$TOOLS/bin" "$TOOLS/lib/private"; cp /bin/true "$TOOLS/bin/tool"; echo PRIVATE > "$TOOLS/lib/private/key"; chmod 700 "$TOOLS/lib/private"`,
+      { ROOT: place.root, OUT: place.out, TOOLS: join(place.base, "tools") },
     );
     if (user === "other") shell(`chown -R ${OTHER_USER}:${OTHER_USER} "$BASE"`, { BASE: place.base });
     writeFileSync(join(place.base, "filter"), "");
@@ -68,7 +69,10 @@ describe.each(CASES)("%s, as %s", (tier, _, situation, user) => {
       place,
       situation: { ...situation, ...(user && { user }) },
       scripts,
-      env: { AGENT_SECRET: "x" },
+      env: {
+        AGENT_SECRET: "x",
+        PATH: `${join(place.base, "tools/bin")}:${pathWithout(place, situation.without ?? [])}`,
+      },
     });
     reached = listeners.hits() - before;
   }, 240_000);
@@ -127,5 +131,5 @@ function fill(text: string, place: Place, listeners: Listeners): string {
       /\b(TRUNCATE|PTRACE|WATCHES|WATCH|ATTRIBUTES)\b/g,
       (name) => `${numbers[name as keyof typeof numbers]}`,
     );
-  return `export OUT='${place.out}'; ${filled}`;
+  return `export OUT='${place.out}' TOOLS='${join(place.base, "tools")}'; ${filled}`;
 }

@@ -55,7 +55,7 @@ describe("checkRoot", () => {
     expect(checkRoot(join(base, "home", "me-too"))).toBe(join(base, "home", "me-too"));
   });
 
-  it("refuses what is no folder", () => {
+  it("refuses what is not a folder", () => {
     writeFileSync(join(base, "file"), "");
     for (const root of [join(base, "file"), join(base, "missing")]) {
       expect(() => checkRoot(root)).toThrow(REFUSED);
@@ -79,7 +79,7 @@ describe("checkRoot", () => {
     }
   });
 
-  it("is asked by the file tools", async () => {
+  it("is checked by the file tools", async () => {
     for (const rootDir of ["/", "/etc", "/bin", join(base, "home"), join(base, "missing")]) {
       await expect(readTextFile({ rootDir, path: "x", maxBytes: 9 })).rejects.toThrow(REFUSED);
     }

@@ -35,7 +35,7 @@ export function refuseBroadRoot(realPath: string): void {
 export function unusableRoot(rootDir: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_OPTION_INVALID",
-    `The sandbox root has to be an existing folder; rootDir is ${JSON.stringify(rootDir)}.`,
+    `The sandbox root must be an existing folder; rootDir is ${JSON.stringify(rootDir)}.`,
     { effect: "none" },
   );
 }

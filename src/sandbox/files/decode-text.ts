@@ -14,10 +14,10 @@ export function decodeText(bytes: Buffer, shown: string): string {
 /** `what` names the argument in messages. */
 export function encodeText(text: unknown, what: string): Buffer {
   if (typeof text !== "string") {
-    throw fileError("TOOL_INPUT_INVALID", `The ${what} has to be a string; it is ${typeof text}.`);
+    throw fileError("TOOL_INPUT_INVALID", `The ${what} must be a string; it is ${typeof text}.`);
   }
   if (!text.isWellFormed()) {
-    throw fileError("TOOL_NOT_TEXT", `The ${what} holds half of a surrogate pair, which is not text.`, {
+    throw fileError("TOOL_NOT_TEXT", `The ${what} contains a lone surrogate, which is not text.`, {
       hint: `Send the ${what} again with whole characters.`,
     });
   }

@@ -108,7 +108,7 @@ describe("editTextFile", () => {
     await expect(edit("f", patch)).rejects.toMatchObject({
       code: "TOOL_PATCH_FAILED",
       message:
-        'Failed to apply patch: hunk 1 does not match "f" at line 3 or at any other place after the hunk before.',
+        'Failed to apply patch: hunk 1 does not match "f" at line 3 or anywhere after the previous hunk.',
       hint: expect.stringContaining('52: "  return \\"Hi \\" + name;"'),
     });
     await expect(edit("f", patch)).rejects.toMatchObject({

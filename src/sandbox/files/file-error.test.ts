@@ -27,7 +27,7 @@ describe("toFileError", () => {
     expect(String(error)).not.toContain("/proc");
   });
 
-  it("passes on what is ours already, and what came from no system call", () => {
+  it("passes on what is ours already, and what did not come from a system call", () => {
     const ours = fileError("TOOL_NOT_TEXT", "x");
     const bug = new TypeError("x");
     expect(toFileError(ours, "")).toBe(ours);

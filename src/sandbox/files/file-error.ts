@@ -38,7 +38,7 @@ type Words = readonly [code: ErrorCode, words: string, retryable?: boolean];
 const OTHER: Words = ["TOOL_EXECUTION_FAILED", "The operating system failed on the path"];
 const DENIED: Words = ["TOOL_PERMISSION_DENIED", "Permission denied"];
 const NOT_A_FILE: Words = ["TOOL_NOT_A_FILE", "Not a regular file"];
-const INVALID: Words = ["TOOL_PATH_INVALID", "The path holds a name that the file system does not take"];
+const INVALID: Words = ["TOOL_PATH_INVALID", "The path contains a name that the file system does not accept"];
 const DISK_FULL: Words = ["TOOL_DISK_FULL", "The disk is full, nothing was written"];
 const TOO_MANY_OPEN: Words = ["TOOL_EXECUTION_FAILED", "Too many files are open in this process", true];
 

@@ -33,7 +33,7 @@ export function parsePath(path: unknown, root: RootPaths): ParsedPath {
   return { parts, relativePath, shown: showPath(relativePath === "" ? "." : relativePath) };
 }
 
-/** The part of an absolute path below either spelling of the root, or undefined if the path lies outside. */
+/** The part of an absolute path below either spelling of the root, or undefined if the path is outside. */
 export function relativeToRoot(path: string, root: RootPaths): string | undefined {
   return below(path, root.given) ?? below(path, root.real);
 }
@@ -54,17 +54,17 @@ function below(path: string, root: string): string | undefined {
 
 function checkSpelling(path: unknown): string {
   if (typeof path !== "string") {
-    throw fileError("TOOL_INPUT_INVALID", `The path has to be a string; it is ${typeof path}.`);
+    throw fileError("TOOL_INPUT_INVALID", `The path must be a string; it is ${typeof path}.`);
   }
   if (path === "") throw fileError("TOOL_PATH_INVALID", "The path is empty.");
   if (path.includes("\0")) throw invalid(path, "contains a NUL character");
-  if (!path.isWellFormed()) throw invalid(path, "holds half of a surrogate pair");
+  if (!path.isWellFormed()) throw invalid(path, "contains a lone surrogate");
   // A UTF-16 unit takes at most three bytes, so short paths need no counting.
   if (path.length * 3 > MAX_NAME_BYTES) {
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw invalid(path, `is over ${MAX_PATH_BYTES} bytes long`);
     for (const name of path.split("/")) {
       if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-        throw invalid(path, `holds a name of over ${MAX_NAME_BYTES} bytes`);
+        throw invalid(path, `contains a name longer than ${MAX_NAME_BYTES} bytes`);
       }
     }
   }

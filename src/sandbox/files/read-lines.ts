@@ -75,14 +75,17 @@ function passLines(block: Buffer, start: number, end: number, count: number): { 
 
 function positive(name: string, value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
-  throw fileError("TOOL_INPUT_INVALID", `${name} has to be a whole number from 1; it is ${String(value)}.`);
+  throw fileError(
+    "TOOL_INPUT_INVALID",
+    `${name} must be a whole number of at least 1; it is ${String(value)}.`,
+  );
 }
 
 function partTooLarge({ shown, offset, limit, maxBytes }: ReadLinesOptions): Error {
   const lines = limit === undefined ? `from line ${offset} on` : `${limit} lines from line ${offset}`;
   return fileError(
     "TOOL_FILE_TOO_LARGE",
-    `File too large: the part of ${shown} that was asked for (${lines}) has more than ${maxBytes} bytes, which is the limit.`,
+    `File too large: the requested part of ${shown} (${lines}) has more than ${maxBytes} bytes, which is the limit.`,
     { details: { maxBytes }, hint: "Ask for fewer lines with limit." },
   );
 }

@@ -49,7 +49,7 @@ describe("readTextFile", () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000);
   });
 
-  it("keeps characters whole that lie across two blocks", async () => {
+  it("keeps characters whole that span two blocks", async () => {
     writeFileSync(join(root, "f"), `x\n${"🦊".repeat(100_000)}\n`);
     expect(await read("f", { offset: 2, limit: 1, maxBytes: 500_000 })).toBe(`${"🦊".repeat(100_000)}\n`);
   });
@@ -88,7 +88,7 @@ describe("readTextFile", () => {
     expect(() => readStatus(100)).toThrow(expect.objectContaining({ code: "TOOL_FILE_TOO_LARGE" }) as Error);
   });
 
-  it("names missing rights as such", async () => {
+  it("reports missing permissions as such", async () => {
     writeFileSync(join(root, "secret"), "x");
     mkdirSync(join(root, "closed"));
     writeFileSync(join(root, "closed", "f"), "x");

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }));
 
 describe("walk", () => {
-  it("tells the real place behind links", () => {
+  it("reports the real path behind links", () => {
     symlinkSync("a/b", join(root, "l"));
     const walked = walk({ rootDir: root, path: "l/f", leaf: statLeaf });
     expect(walked).toMatchObject({

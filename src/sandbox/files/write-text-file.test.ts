@@ -43,7 +43,7 @@ describe("writeTextFile", () => {
     expect(readFileSync(join(root, "f"), "utf8")).toBe("new");
   });
 
-  it("leaves files as they are that git or Toolwright would obey through a link elsewhere in the root", async () => {
+  it("does not change files that git or Toolwright would obey through a link elsewhere in the root", async () => {
     const put = (path: string): void => writeFileSync(join(root, path), "old", { mode: 0o755 });
     for (const folder of ["sub/.git/hooks", "named/.git", "scripts", "husky", "state", "deep/app"])
       mkdirSync(join(root, folder), { recursive: true });
@@ -190,7 +190,7 @@ describe("writeTextFile", () => {
 });
 
 describe("protected paths", () => {
-  it("protects the store's files with what SQLite keeps beside them", async () => {
+  it("protects the store's files with what SQLite keeps next to them", async () => {
     const isProtected = protectPaths([join(root, "app.db")]);
     for (const path of ["app.db", "app.db-wal", "app.db-shm", "app.db-journal", "APP.db", "./x/../app.db"]) {
       await expect(write(path, "", isProtected)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });

@@ -80,7 +80,7 @@ describe("applyPatch", () => {
     );
   });
 
-  it("takes a place that is unique behind the hunk before", () => {
+  it("takes a place that is unique after the previous hunk", () => {
     const patch = "@@ -3 +3 @@\n-z\n+Z\n@@ -40,2 +40,2 @@\n x\n-y\n+Y\n";
     expect(apply("x\ny\nz\nx\ny\n", patch)).toBe("x\ny\nZ\nx\nY\n");
   });
@@ -150,7 +150,7 @@ describe("the time of a patch", () => {
 describe("isPatchApplied", () => {
   const patch = "@@ -2,3 +2,3 @@\n b\n-c\n+C\n d\n";
 
-  it("tells before from after", () => {
+  it("distinguishes before from after", () => {
     expect(isPatchApplied("a\nb\nc\nd\n", patch)).toBe(false);
     expect(isPatchApplied("a\nb\nC\nd\n", patch)).toBe(true);
     expect(patchState("a\nb\nc\nd\n", patch)).toBe("pending");

@@ -66,8 +66,8 @@ function notLocated(
     );
   }
   return patchFailed(
-    `${name} does not match ${shown} at ${line} or at any other place after the hunk before.`,
+    `${name} does not match ${shown} at ${line} or anywhere after the previous hunk.`,
     (show) =>
-      `${describeNearestPlace(table, hunk, show)}\nRead the file again and make the patch from its present text.`,
+      `${describeNearestPlace(table, hunk, show)}\nRead the file again and create the patch from its current text.`,
   );
 }

@@ -33,7 +33,7 @@ export function checkPatchText(patch: string): CheckedPatch {
     if (line !== "") checked.push(line);
     index += 1;
   }
-  if (hunks === 0) throw patchFailed("it holds no hunk.", NO_HUNK_HINT);
+  if (hunks === 0) throw patchFailed("it contains no hunk.", NO_HUNK_HINT);
   const exactEndings = isMixed(checked, bodyLines);
   if (!exactEndings) for (const at of bodyLines) checked[at] = withoutReturn(checked[at] ?? "");
   return { text: `${checked.join("\n")}\n`, exactEndings };
@@ -110,7 +110,7 @@ function readHunk(
       throw patchFailed(
         (show) =>
           `line ${index + 1} (${show(withoutReturn(line))}) of hunk ${hunk} begins with none of " ", "-" and "+".`,
-        "Begin each line of a hunk with a mark; a line that stays begins with one blank.",
+        "Begin each line of a hunk with a mark; an unchanged line begins with a space.",
       );
     }
     if (oldLeft < 0 || newLeft < 0) break;

@@ -9,7 +9,7 @@ export interface Occurrences {
   readonly previous: number;
 }
 
-/** Two occurrences are enough: a pattern is unique after a line if only its last occurrence lies there. */
+/** Two occurrences are enough: a pattern is unique after a line if only its last occurrence is there. */
 export function lastOccurrences(
   sequence: Iterable<number>,
   patterns: readonly (readonly number[])[],

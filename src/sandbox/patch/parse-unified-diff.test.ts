@@ -5,7 +5,7 @@ const failed = (message: string) =>
   expect.objectContaining({ code: "TOOL_PATCH_FAILED", message: expect.stringContaining(message) });
 
 describe("parseUnifiedDiff", () => {
-  it("tells lines, places and the marks of the end", () => {
+  it("reports lines, positions and the marks of the end", () => {
     const { hunks } = parseUnifiedDiff("@@ -3,2 +3,2 @@ f()\n a\n-b\n\\ No newline at end of file\n+c\n");
     expect(hunks).toEqual([
       {
@@ -32,7 +32,7 @@ describe("parseUnifiedDiff", () => {
     );
   });
 
-  it("says which line is none of a patch", () => {
+  it("says which line does not belong to a patch", () => {
     expect(() => parseUnifiedDiff("--- a\n+++ a\n@@ -1,2 +1,2 @@\n a\n-b\nc\n")).toThrow(
       failed('line 6 ("c")'),
     );

@@ -34,7 +34,7 @@ export function parseUnifiedDiff(patch: string, names?: readonly string[]): Patc
   checkOrder(hunks);
   checkMarkers(hunks);
   if (!hunks.some((hunk) => hunk.lines.some(({ mark }) => mark !== " "))) {
-    throw patchFailed("it changes nothing.", 'Mark the lines that go with "-" and those that come with "+".');
+    throw patchFailed("it changes nothing.", 'Mark removed lines with "-" and added lines with "+".');
   }
   return { hunks, exactEndings };
 }

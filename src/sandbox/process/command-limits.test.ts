@@ -34,6 +34,6 @@ test.each([[0], [-5], [10_485_761]])("an output limit of %s is refused", (maxOut
   expect(() => checkProcessLimits({ timeoutMs: 1, maxOutputBytes })).toThrow(INVALID);
 });
 
-test.each([[{ "a=b": "" }], [{ "": "x" }], [{ a: "\0" }]])("%j is no environment", (env) => {
+test.each([[{ "a=b": "" }], [{ "": "x" }], [{ a: "\0" }]])("%j is not an environment", (env) => {
   expect(() => checkEnvironment(env)).toThrow(INVALID);
 });

@@ -19,9 +19,9 @@ export interface CommandInput {
 
 export function checkCommandInput({ cmd, args, cwd }: CommandInput): void {
   checkText("cmd", cmd, BASH_TOOL_MAX_COMMAND_LENGTH);
-  if (cmd.trim() === "") throw invalid("cmd has to name an executable; it is empty.");
+  if (cmd.trim() === "") throw invalid("cmd must name an executable; it is empty.");
   if (!Array.isArray(args)) {
-    throw invalid(`args has to be an array of strings, such as ["-l"]; it is ${typeof args}.`);
+    throw invalid(`args must be an array of strings, such as ["-l"]; it is ${typeof args}.`);
   }
   if (args.length > BASH_TOOL_MAX_ARGS) {
     throw invalid(`args may have at most ${BASH_TOOL_MAX_ARGS} entries; it has ${args.length}.`);
@@ -43,13 +43,14 @@ export function checkProcessLimits({ timeoutMs, maxOutputBytes }: ProcessLimits)
 /** Rejects variable names and values that the kernel would parse differently than intended. */
 export function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
-    if (name === "" || /[=\0]/.test(name)) throw invalid(`${JSON.stringify(name)} is no name of a variable.`);
+    if (name === "" || /[=\0]/.test(name))
+      throw invalid(`${JSON.stringify(name)} is not a valid variable name.`);
     if (value.includes("\0")) throw invalid(`The value of the variable ${name} contains a NUL character.`);
   }
 }
 
 export function checkText(name: string, text: string, maxLength: number): void {
-  if (typeof text !== "string") throw invalid(`${name} has to be a string; it is ${typeof text}.`);
+  if (typeof text !== "string") throw invalid(`${name} must be a string; it is ${typeof text}.`);
   if (text.length > maxLength) {
     throw invalid(`${name} may have at most ${maxLength} characters; it has ${text.length}.`);
   }
@@ -58,7 +59,7 @@ export function checkText(name: string, text: string, maxLength: number): void {
 
 function checkNumber(name: string, value: number, maximum: number): void {
   if (Number.isFinite(value) && value > 0 && value <= maximum) return;
-  throw invalid(`${name} has to be positive and at most ${maximum}; it is ${value}.`);
+  throw invalid(`${name} must be positive and at most ${maximum}; it is ${value}.`);
 }
 
 function invalid(message: string): ToolwrightError {

@@ -7,7 +7,7 @@ function filled(maxBytes: number, ...chunks: (string | Buffer)[]) {
   return buffer;
 }
 
-test("what fits is kept as it is", () => {
+test("what fits is kept unchanged", () => {
   const buffer = filled(10, "hello", "", "world");
   expect(buffer).toMatchObject({ total: 10, truncated: false });
   expect(buffer.text()).toBe("helloworld");
@@ -28,7 +28,7 @@ test.each([1, 2, 10, 29, 30, 31, 32, 40, 100, 999])(
   },
 );
 
-test("it does not matter how the output came", () => {
+test("it does not matter in which chunks the output arrives", () => {
   const text = Array.from({ length: 999 }, (_, index) => String(index % 10)).join("");
   const whole = filled(100, text).text();
   for (const size of [1, 3, 7, 49, 50, 51, 101, 998]) {
@@ -51,12 +51,12 @@ test.each(["ü", "€", "😀"])("a cut never splits %s", (character) => {
   }
 });
 
-test("a character that came in two chunks is whole again", () => {
+test("a character that arrives in two chunks is whole again", () => {
   const bytes = Buffer.from("a😀b");
   expect(filled(100, bytes.subarray(0, 3), bytes.subarray(3)).text()).toBe("a😀b");
 });
 
-test.each([1_000, 5_000])("bytes that are no text stay below the cap, too (%s written)", (size) => {
+test.each([1_000, 5_000])("bytes that are not text stay below the cap, too (%s written)", (size) => {
   const text = filled(2_000, Buffer.alloc(size, 0xff)).text();
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
   expect(text).toContain("bytes omitted");
@@ -70,4 +70,4 @@ test("a chunk that is reused afterwards does not change what was kept", () => {
   expect(buffer.text()).toBe("kept");
 });
 
-test("where not even the mark fits, the beginning is kept", () => expect(filled(1, "abc").text()).toBe("a"));
+test("if not even the mark fits, the beginning is kept", () => expect(filled(1, "abc").text()).toBe("a"));

@@ -146,7 +146,7 @@ function changedWhileBuilt(mismatch: string, tier: IsolationTier): ToolwrightErr
   const message = `The command was not started, because the root changed while its sandbox was built: ${mismatch}.`;
   return new ToolwrightError("TOOL_SANDBOX_UNAVAILABLE", message, {
     details: { tier },
-    hint: "Another command that is still running may be at work on protected paths. Wait for it to end, or stop it.",
+    hint: "Another command that is still running may be changing protected paths. Wait for it to end, or stop it.",
     effect: "none",
     retryable: true,
   });
@@ -179,6 +179,6 @@ function refuseAborted(signal: AbortSignal | undefined): void {
 }
 
 function notAFolder(cwd: string | undefined): ToolwrightError {
-  const message = `The working directory has to be a folder: ${JSON.stringify(cwd)}.`;
+  const message = `The working directory must be a folder: ${JSON.stringify(cwd)}.`;
   return new ToolwrightError("TOOL_NOT_A_DIRECTORY", message, { effect: "none" });
 }

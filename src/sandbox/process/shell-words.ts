@@ -21,7 +21,7 @@ export function splitScript(script: string): string[][] {
     if (words.length > 0) commands.push(words);
     words = [];
   };
-  /** A substitution runs a command of its own, even inside double quotes. */
+  /** A substitution runs a separate command, even inside double quotes. */
   const open = (close: string): void => {
     endCommand();
     outer.push({ close, quote });

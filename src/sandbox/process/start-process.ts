@@ -48,7 +48,7 @@ export async function startProcess(request: StartRequest): Promise<StartedProces
       cwd: launch.cwd,
       env: launch.env,
       stdio,
-      // A process group of its own, so that the group can be killed and a Ctrl-C at the terminal does not reach it.
+      // A separate process group, so that the group can be killed and a Ctrl-C at the terminal does not reach it.
       detached: true,
     });
     // A child may exit before it has read its input. Its exit status says more than a broken pipe.

@@ -23,8 +23,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
 import { usePlainFile } from "../read-plain-file.ts";
-import { O_PATH, openFolderBelow, readLinkOf } from "./protection-plan.ts";
-import { isBelow } from "./rules/rule.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
+import { O_PATH, openFolderBelow, readLinkOf, type GitUse } from "./protection-plan.ts";
+import { isBelow, realPlace } from "./rules/rule.ts";
 
 /**
  * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
@@ -50,7 +51,7 @@ export function defuseRepository(
  * write to such a folder, nor give its own files to another user.
  */
 function isOfOtherUser(base: string): boolean {
-  const uid = process.getuid?.();
+  const uid = process.geteuid?.();
   const isOther = (path: string): boolean => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined || (stat.uid !== uid && (stat.mode & 0o022) === 0);
@@ -61,6 +62,25 @@ function isOfOtherUser(base: string): boolean {
     return ["", "config", "config.worktree", "hooks", ...names].every((name) => isOther(`${base}/${name}`));
   } catch {
     return false; // It cannot be listed.
+  }
+}
+
+/** The same for a folder of hooks, a settings file or a program that lies anywhere in the root. */
+export function defuseNamed(root: string, path: string, usedAs: GitUse): string[] {
+  const real = realPlace(path, root);
+  if (real === undefined) return []; // There is nothing, or it is outside.
+  const folder = openFolderBelow(root, usedAs === "hooks" ? real : dirname(real));
+  if (folder === undefined) return [];
+  try {
+    const base = `/proc/self/fd/${folder}`;
+    openToOwner(base);
+    if (usedAs === "settings") return defuseConfig(base, basename(real), "change", undefined);
+    const names = usedAs === "hooks" ? readdirSync(base) : [basename(real)];
+    return names.flatMap((name) => defuseHook(base, name, "change"));
+  } catch {
+    return []; // It belongs to another user, so the command did not make it.
+  } finally {
+    closeSync(folder);
   }
 }
 
@@ -228,6 +248,7 @@ function readPlain(path: string): Content | undefined {
     // A pipe would make git wait forever.
     return content ?? { text: "", why: "not a file" };
   } catch (error) {
+    rethrowExhausted(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ELOOP") return { text: "", why: "a link" };
     return code === "EACCES" ? { text: "", why: "cannot be read" } : undefined;
@@ -248,7 +269,7 @@ function withPlain(path: string, use: (own: string) => void): void {
   }
 }
 
-/** Gives a file with several hard links an inode of its own, with the same content and mode. */
+/** Gives a file with several hard links its own inode, with the same content and mode. */
 export function separateFile(root: string, path: string): void {
   const folder = openFolderBelow(root, dirname(path));
   if (folder === undefined) return;

@@ -24,7 +24,7 @@ export function indexStamps(gitFolder: string): ReadonlyMap<string, string> {
 }
 
 /**
- * @param known the index files that need no look
+ * @param known the index files that need no check
  * @param isHidden whether a command must not see a path, which is absolute and real
  */
 export function forgedLists(

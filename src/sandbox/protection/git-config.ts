@@ -1,6 +1,6 @@
 /**
  * Parses git's configuration format. It must never miss an entry that git would obey. It reports text that it cannot
- * parse as an entry of its own, so a caller with an allow-list refuses it.
+ * parse as a separate entry, so a caller with an allow-list refuses it.
  */
 
 export interface ConfigEntry {

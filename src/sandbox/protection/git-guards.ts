@@ -7,6 +7,7 @@ import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readPlainFile } from "../read-plain-file.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
 import { linkedFromGit } from "./linked-targets.ts";
 
@@ -49,12 +50,15 @@ export function readGitGuards(place: GitPlace): GitGuards {
       if (basename(folder) === "_") folders.add(dirname(folder));
       continue;
     }
+    // Git updates a submodule in the folder of that submodule, whose path is its name unless it was moved.
+    const submodule = /^submodule\.(.*)\.update$/s.exec(name)?.[1];
+    const started = submodule === undefined ? place.workTree : resolve(place.workTree, submodule);
     for (const word of wordsOf(value, place.workTree)) {
-      for (const base of [place.workTree, place.gitDir, dirname(file)]) {
+      for (const base of [started, place.workTree, place.gitDir, dirname(file)]) {
         const path = absolute(word, base);
         if (isFile(path)) programs.add(path);
       }
-      const path = absolute(word, place.workTree);
+      const path = absolute(word, started);
       // Settings of the user and the machine apply to every folder, so nothing is created for them.
       if (isOwn.has(entry) && COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path))
         missing.add(path);
@@ -81,7 +85,7 @@ const IGNORED =
 
 /** Settings whose value git runs. */
 const COMMAND_LINES =
-  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack))$/s;
+  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|submodule\..*\.update|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|gc\.recentobjectshook|tar\..*\.command|hook\..*\.command|(?:browser|man|guitool)\..*\.(?:cmd|path)|sendemail\..*cmd|imap\.tunnel|remote\..*\.(?:uploadpack|receivepack))$/s;
 
 /**
  * Whether a word is a path. Git looks up words without a slash in PATH. An option, a placeholder or an address is not
@@ -134,7 +138,8 @@ function readEntries(file: string): readonly ConfigEntry[] {
     // A second change within one clock tick would leave the same stamp.
     if (Date.now() - Number(ctimeNs / 1_000_000n) > SETTLED_MS) known.set(file, { stamp, entries });
     return entries;
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return []; // Missing, not readable, or a folder: git has nothing to obey either.
   }
 }

@@ -6,6 +6,7 @@
  */
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { readLinkOf } from "./protection-plan.ts";
 import { realPathOf } from "./rules/rule.ts";
 
@@ -102,6 +103,7 @@ function list(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
+    rethrowExhausted(error);
     const isClosed = error instanceof Error && "code" in error && error.code === "EACCES";
     return isClosed ? undefined : []; // Gone.
   }

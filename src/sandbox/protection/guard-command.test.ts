@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,8 +18,8 @@ import {
 } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { guardCommand, type CommandGuard } from "./guard-command.ts";
 import { planProtections } from "./plan-protections.ts";
 
@@ -164,9 +165,49 @@ test.runIf(!isRoot || canBecomeOther)("links in a folder that a command made unl
     symlinkSync("/nowhere", join(git, "logs/HEAD"));
     symlinkSync("/nowhere", join(git, "logs/refs/x"));
     for (const name of ["logs/refs", "logs", "."]) chmodSync(join(git, name), 0o300);
-    expect(() => running.finish()).toThrow(/right to list the folder ".git".*"\.git\/logs\/HEAD"/s);
+    expect(() => running.finish()).toThrow(
+      /right to list or to enter the folder ".git".*"\.git\/logs\/HEAD"/s,
+    );
     expect([isLink(join(git, "logs/HEAD")), isLink(join(git, "logs/refs/x"))]).toEqual([false, false]);
   });
+});
+
+test.runIf(!isRoot || canBecomeOther)(
+  "a repository is turned off below many folders that cannot be listed, or in one that cannot be entered",
+  () => {
+    if (isRoot) execFileSync("chown", ["-R", "65534:65534", root]);
+    asOther(() => {
+      const running = guard();
+      const chain = Array.from({ length: 70 }, () => "d");
+      const inner = makeRepository(chain.join("/"));
+      for (let depth = chain.length; depth > 0; depth -= 1)
+        chmodSync(join(root, ...chain.slice(0, depth)), 0o311);
+      const other = makeRepository("listed/inner");
+      chmodSync(join(root, "listed"), 0o600);
+      const odd = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
+      mkdirSync(odd);
+      renameSync(dirname(makeRepository("moved/inner")), Buffer.concat([odd, Buffer.from("/inner")]));
+      chmodSync(odd, 0o311);
+      expect(() => running.finish()).toThrow(/the folder "listed".*the folder "\uFFFD"/s);
+      expect([inner, other].map((git) => readFileSync(join(git, "config"), "utf8"))).toEqual([
+        expect.stringContaining("#| "),
+        expect.stringContaining("#| "),
+      ]);
+      const config = Buffer.concat([odd, Buffer.from("/inner/.git/config")]);
+      expect(readFileSync(config, "utf8")).toContain("#| ");
+      expect(lstatSync(join(root, "d")).mode & 0o777).toBe(0o711);
+    });
+  },
+);
+
+test("a repository is turned off however deep it lies below a name that is not UTF-8", () => {
+  const running = guard();
+  const odd = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
+  const folder = Buffer.concat([odd, Buffer.from("/a".repeat(300))]);
+  mkdirSync(folder, { recursive: true });
+  renameSync(makeRepository("moved"), Buffer.concat([folder, Buffer.from("/.git")]));
+  expect(() => running.finish()).toThrow(/a\/\.git" appeared or changed/);
+  expect(readFileSync(Buffer.concat([folder, Buffer.from("/.git/config")]), "utf8")).toContain("#| ");
 });
 
 /** An index with one path. */
@@ -250,4 +291,122 @@ describe("a repository with a program that appears while a command runs", () => 
     execFileSync("chmod", ["666", join(folder, "config")]);
     expect(() => running.finish()).toThrow(/core.fsmonitor/);
   });
+});
+
+describe("a link on the way to what git runs or obeys", () => {
+  const program = "#!/bin/sh\n";
+  const isProgram = (path: string): boolean => (lstatSync(join(root, path)).mode & 0o111) !== 0;
+  /** `kept` is where each link leads; git uses `link`, or something in it. */
+  const prepare = (settings: string): CommandGuard => {
+    writeFileSync(join(makeRepository("."), "config"), `[core]\n\tbare = false\n${settings}`);
+    mkdirSync(join(root, "kept"), { recursive: true });
+    writeFileSync(join(root, "kept/program"), program, { mode: 0o755 });
+    writeFileSync(join(root, "kept/settings"), "");
+    return guard();
+  };
+  const replaced = /"link" was replaced/;
+
+  test.each([
+    ["another link", () => symlinkSync("evil", join(root, "link"))],
+    ["nothing", () => undefined],
+  ])("comes back if a command replaces it by %s", (_, plant) => {
+    symlinkSync("kept/program", join(root, "link"));
+    const running = prepare('[filter "f"]\n\tclean = ./link\n');
+    unlinkSync(join(root, "link"));
+    plant();
+    expect(() => running.finish()).toThrow(replaced);
+    expect(readlinkSync(join(root, "link"))).toBe("kept/program");
+  });
+
+  test("leads to a program: a file in its place stays, and cannot be run", () => {
+    symlinkSync("kept/program", join(root, "link"));
+    const running = prepare('[filter "f"]\n\tclean = ./link %f\n');
+    unlinkSync(join(root, "link"));
+    writeFileSync(join(root, "link"), program, { mode: 0o755 });
+    expect(() => running.finish()).toThrow(replaced);
+    expect(readFileSync(join(root, "link"), "utf8")).toBe(program);
+    expect(isProgram("link")).toBe(false);
+  });
+
+  test("is the second of two that a hook leads through", () => {
+    symlinkSync("kept/program", join(root, "link"));
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    symlinkSync("../../link", join(root, ".git/hooks/pre-push"));
+    const running = prepare("");
+    unlinkSync(join(root, "link"));
+    writeFileSync(join(root, "link"), program, { mode: 0o755 });
+    expect(() => running.finish()).toThrow(replaced);
+    expect(isProgram("link")).toBe(false);
+  });
+
+  test("is reached through a link outside the root", () => {
+    const outside = `${root}-outside`;
+    symlinkSync(join(root, "link"), outside);
+    try {
+      symlinkSync("kept/program", join(root, "link"));
+      const running = prepare(`\tfsmonitor = ${outside}\n`);
+      unlinkSync(join(root, "link"));
+      writeFileSync(join(root, "link"), program, { mode: 0o755 });
+      expect(() => running.finish()).toThrow(replaced);
+      expect(isProgram("link")).toBe(false);
+    } finally {
+      unlinkSync(outside);
+    }
+  });
+
+  test("leads to a folder of hooks: the hooks of a folder in its place cannot be run", () => {
+    symlinkSync("kept", join(root, "link"));
+    const running = prepare("\thooksPath = link/hooks\n");
+    unlinkSync(join(root, "link"));
+    mkdirSync(join(root, "link/hooks"), { recursive: true });
+    writeFileSync(join(root, "link/hooks/pre-commit"), program, { mode: 0o755 });
+    expect(() => running.finish()).toThrow(replaced);
+    expect(isProgram("link/hooks/pre-commit")).toBe(false);
+  });
+
+  test("leads to settings: those of a file in its place become comments", () => {
+    symlinkSync("kept/settings", join(root, "link"));
+    const running = prepare("[include]\n\tpath = ../link\n");
+    unlinkSync(join(root, "link"));
+    writeFileSync(join(root, "link"), EVIL);
+    expect(() => running.finish()).toThrow(replaced);
+    expect(readFileSync(join(root, "link"), "utf8")).toMatch(/^#\| \tfsmonitor = .\/evil # mine$/m);
+    expect(readFileSync(join(root, "link"), "utf8")).not.toMatch(/^\s*fsmonitor/m);
+  });
+
+  test("leads through another link to nothing: the program is created and protected", () => {
+    symlinkSync("later", join(root, "link"));
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    symlinkSync("../../link", join(root, ".git/hooks/pre-push"));
+    prepare("");
+    expect(readFileSync(join(root, "later"), "utf8")).toBe("");
+  });
+
+  test("leads to nothing: what it leads to is created and protected, and its folder cannot be moved", () => {
+    mkdirSync(join(root, "a/b"), { recursive: true });
+    symlinkSync("../../later", join(root, "a/b/link"));
+    writeFileSync(join(makeRepository("."), "config"), "[core]\n\thooksPath = a/b/link\n");
+    const plan = planProtections({ root, hidden: [], readOnly: [], rootReadOnly: false });
+    close = () => plan.close();
+    expect(lstatSync(join(root, "later")).isDirectory()).toBe(true);
+    const kinds = plan.protections.map(({ kind, path }) => `${kind} ${path.slice(root.length + 1)}`);
+    expect(kinds).toEqual(expect.arrayContaining(["readOnly later", "pin a", "pin a/b"]));
+  });
+});
+
+test("hooks of a new repository where the user's own settings look for them cannot be run", () => {
+  const settings = join(root, "user-settings");
+  writeFileSync(settings, "[core]\n\thooksPath = .githooks\n");
+  vi.stubEnv("GIT_CONFIG_GLOBAL", settings);
+  try {
+    const running = guard();
+    writeFileSync(join(makeRepository("sub"), "config"), "[core]\n\tbare = false\n");
+    const hook = join(root, "sub/.githooks/pre-commit");
+    mkdirSync(dirname(hook));
+    writeFileSync(hook, "#!/bin/sh\n", { mode: 0o755 });
+    expect(() => running.finish()).toThrow(/"sub\/.git" appeared/);
+    expect(lstatSync(hook).mode & 0o111).toBe(0);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

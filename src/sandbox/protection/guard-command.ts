@@ -3,14 +3,25 @@
  * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
  * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
-import { closeSync, realpathSync, statSync, unlinkSync, watch, type FSWatcher } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  unlinkSync,
+  watch,
+  type FSWatcher,
+} from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
-import { defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import { defuseNamed, defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import { restoreLinks } from "./restore-links.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { readGitGuards } from "./git-guards.ts";
 import { strayLinks, type StrayLink } from "./git-links.ts";
-import { defuseObscure, findObscure } from "./obscure-repositories.ts";
+import { CLOSED, defuseObscure, findObscure } from "./obscure-repositories.ts";
 import {
   identityAt,
   isSame,
@@ -20,6 +31,7 @@ import {
   type ProtectionPlan,
 } from "./protection-plan.ts";
 import { isInside } from "../is-inside.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
@@ -98,7 +110,7 @@ export function guardCommand(
       if (closed.length === 0 || round === MAX_DEPTH) return finds;
       for (const path of closed) {
         violations.set(path, { kind: "closed", path });
-        openFolderToOwner(root, path);
+        openFolderToOwner(root, path, before.closed);
       }
     }
   };
@@ -109,7 +121,7 @@ export function guardCommand(
       const closedNow = closed.filter((path) => !before.closed.has(path));
       for (const path of closedNow) violations.set(path, { kind: "closed", path });
       if (mode === "look" || closedNow.length === 0 || round === MAX_DEPTH) return links;
-      for (const path of closedNow) openFolderToOwner(root, path);
+      for (const path of closedNow) openFolderToOwner(root, path, before.closed);
     }
   };
   /** Inside a folder that was read-only or hidden for the command all the time: only the host can have made it. */
@@ -130,6 +142,10 @@ export function guardCommand(
       const taken = isNew
         ? defuseRepository(root, path, mode, { isMoved: before.folders.has(idOf(identityAt(path))) })
         : [];
+      // The user's own settings may name a folder of hooks in every work tree.
+      if (isNew && mode === "change")
+        for (const folder of hookFoldersOf(path))
+          if (!isOutOfReach(folder)) taken.push(...defuseNamed(root, folder, "hooks"));
       if (taken.length > 0) violations.set(path, { kind: "repository", path, taken });
       if (!isNew && !before.withCommon.has(path) && commonFolderOf(path) !== undefined) {
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
@@ -159,8 +175,13 @@ export function guardCommand(
       violations.set(path, { kind: "redirected", path });
       if (mode === "change") removePointer(root, path);
     }
-    for (const each of findObscure(root)) {
+    const wasOpen = (key: string): boolean => before.obscure.get(key) !== CLOSED;
+    for (const each of findObscure(root, mode === "change" ? wasOpen : undefined)) {
       if (before.obscure.get(each.key) === each.stamp) continue;
+      if (each.stamp === CLOSED) {
+        violations.set(each.key, { kind: "closed", path: join(root, each.shown) });
+        continue;
+      }
       const taken = defuseObscure(root, each, mode, isOffNow);
       if (taken.length > 0)
         violations.set(each.key, { kind: "repository", path: join(root, each.shown), taken });
@@ -175,7 +196,7 @@ export function guardCommand(
   return {
     start(stop) {
       watching = watchFolders(plan, watched, (isWide, renamed) => {
-        // A path that was moved away and back has lost its mount all the same.
+        // A path that was moved away and back has still lost its mount.
         for (const path of renamed) violations.set(path, { kind: "replaced", path });
         lookAtKnown();
         if (isWide) lookForNew("look");
@@ -189,6 +210,7 @@ export function guardCommand(
       lookAtKnown();
       lookForNew("change");
       if (violations.size === 0) return;
+      restoreLinks(root, plan.links);
       for (const { kind, path } of violations.values()) {
         // A replaced one may be the user's, but the command may have written to it before it was stopped.
         if (kind !== "appeared" && !before.own.has(path)) continue;
@@ -199,6 +221,11 @@ export function guardCommand(
       throw toError([...violations.values()].map(withSettings), root, tier);
     },
   };
+}
+
+function hookFoldersOf(gitDir: string): readonly string[] {
+  if (foldName(basename(gitDir)) !== ".git") return [];
+  return readGitGuards({ gitDir, workTree: dirname(gitDir) }).folders;
 }
 
 /** Which file a name leads to. A link's target may be created, and links on the way to it may change. */
@@ -212,7 +239,7 @@ function fileBehind(path: string): string | undefined {
   }
 }
 
-/** A link that was there may have got another target. */
+/** A link that was there may have a new target. */
 const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
 
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
@@ -312,11 +339,45 @@ function watchFolder(
   }
 }
 
-function openFolderToOwner(root: string, path: string): void {
+/** With the folders in it, but for those that were closed `before`: a command may close one inside the other. */
+function openFolderToOwner(root: string, path: string, before: ReadonlySet<string>): void {
   const folder = openFolderBelow(root, path);
   if (folder === undefined) return;
-  openToOwner(`/proc/self/fd/${folder}`);
-  closeSync(folder);
+  try {
+    openClosed(folder, path, before, 0);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The kernel takes no longer path, so git cannot go deeper either. */
+const MAX_PATH_DEPTH = 2_048;
+
+function openClosed(folder: number, path: string, before: ReadonlySet<string>, depth: number): void {
+  const base = `/proc/self/fd/${folder}`;
+  if ((fstatSync(folder).mode & 0o500) !== 0o500) openToOwner(base);
+  if (depth === MAX_PATH_DEPTH) return;
+  for (const name of foldersIn(base)) {
+    const inner = join(path, name);
+    const child = before.has(inner) ? undefined : openFolderBelow(`${base}/.`, `${base}/./${name}`);
+    if (child === undefined) continue;
+    try {
+      openClosed(child, inner, before, depth + 1);
+    } finally {
+      closeSync(child);
+    }
+  }
+}
+
+function foldersIn(base: string): string[] {
+  try {
+    return readdirSync(base, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  } catch (error) {
+    rethrowExhausted(error);
+    return []; // It belongs to another user, or is gone.
+  }
 }
 
 /** Removes a pointer such as `commondir`: git never creates one in a repository that has objects of its own. */
@@ -354,15 +415,15 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
         taken.length === 0 ? "" : ` Check what git would run from there: ${taken.join(", ")}.`
       }`;
     case "appeared":
-      return `${shown} appeared while a command ran, and no command may make it. It was left in place; Toolwright does not use it until a person accepts it.`;
+      return `${shown} appeared while a command ran, and no command may create it. It was left in place; Toolwright does not use it until a person accepts it.`;
     case "redirected":
-      return `The command made ${shown}, which sends git to settings of its own choice. It was removed.`;
+      return `The command created ${shown}, which makes git read other settings. It was removed.`;
     case "link":
-      return `The command made the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
+      return `The command created the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
     case "forged":
       return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
     case "closed":
-      return `The command took away the right to list the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
+      return `The command took away the right to list or to enter the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
     case "operation":
       return `The command left a program or an option in ${shown} (${taken.join(", ")}), which git would obey when the operation is continued. It was turned off.`;
     case "repository":

@@ -62,7 +62,7 @@ function sharedIn(path: string): string[] {
   });
 }
 
-/** The dependencies of a package have entries of their own. */
+/** The dependencies of a package have their own entries. */
 function sharedBelow(folder: string): string[] {
   return list(folder).flatMap((entry) => {
     if (!entry.isDirectory() || entry.name === "node_modules" || entry.name === ".git") return [];
@@ -89,7 +89,7 @@ function namesIn(root: string, own: ReadonlyMap<string, Kind>, hasCode: boolean)
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     for (const entry of list(folder)) {
       const path = join(folder, entry.name);
-      // A local clone shares its objects, which are no code.
+      // A local clone shares its objects, which are not code.
       if (entry.isDirectory() && !path.endsWith("/.git/objects")) pending.push(path);
       const stat = entry.isFile() ? lstatOf(path) : undefined;
       if (stat === undefined || !isShared(stat)) continue;

@@ -4,7 +4,8 @@
  * link.
  */
 import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
-import { defuseFolder } from "./defuse-repositories.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
+import { defuseFolder, openToOwner } from "./defuse-repositories.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
 import { strayLinks, type StrayLink } from "./git-links.ts";
 import { O_PATH } from "./protection-plan.ts";
@@ -15,12 +16,20 @@ export interface ObscureRepository {
   readonly names: readonly Buffer[];
   readonly key: string;
   readonly shown: string;
-  /** Changes whenever anything in it that git would obey changes. */
+  /** Changes whenever anything in it that git would obey changes. `CLOSED` for a folder that cannot be looked into. */
   readonly stamp: string;
 }
 
-/** Uses the root as it was at the last scan. */
-export function findObscure(root: string): ObscureRepository[] {
+export const CLOSED = "closed";
+
+type MayOpen = (key: string) => boolean;
+
+/**
+ * Uses the root as it was at the last scan.
+ *
+ * @param mayOpen whether the owner of a closed folder gets the permissions back; by default, nothing is changed
+ */
+export function findObscure(root: string, mayOpen: MayOpen = () => false): ObscureRepository[] {
   return obscureFolders(root).flatMap((folder) => {
     const names = folder
       .slice(root.length)
@@ -29,21 +38,25 @@ export function findObscure(root: string): ObscureRepository[] {
       .map((name) => Buffer.from(name));
     return (
       within(root, names, (base) =>
-        listNames(base).flatMap((name) => (isText(name) ? [] : findBelow(root, [...names, name], 0))),
+        listNames(base).flatMap((name) => (isText(name) ? [] : findBelow(base, [...names, name], mayOpen))),
       ) ?? []
     );
   });
 }
 
-const MAX_DEPTH = 64;
+/** The kernel takes no longer path, so git cannot go deeper either. */
+const MAX_DEPTH = 2_048;
 
-function findBelow(root: string, names: readonly Buffer[], depth: number): ObscureRepository[] {
-  const found = within(root, names, (base) => {
+/** `names` leads from the root to this folder, and `parent` is the folder above it. */
+function findBelow(parent: string, names: readonly Buffer[], mayOpen: MayOpen): ObscureRepository[] {
+  const found = within(parent, names.slice(-1), (base) => {
+    const closed = isClosed(base) ? [{ ...nameOf(names), stamp: CLOSED }] : [];
+    if (closed[0] !== undefined && mayOpen(closed[0].key)) openToOwner(base);
     const inner = listNames(base);
     const has = (part: string): boolean => inner.some((name) => name.toString("latin1") === part);
     const own = ["config", "hooks", "index", "HEAD"].some(has) ? [describe(names, base)] : [];
-    const below = depth < MAX_DEPTH ? inner.filter((name) => isFolder(base, name)) : [];
-    return [...own, ...below.flatMap((name) => findBelow(root, [...names, name], depth + 1))];
+    const below = names.length < MAX_DEPTH ? inner.filter((name) => isFolder(base, name)) : [];
+    return [...closed, ...own, ...below.flatMap((name) => findBelow(base, [...names, name], mayOpen))];
   });
   return found ?? [];
 }
@@ -57,10 +70,25 @@ function describe(names: readonly Buffer[], base: string): ObscureRepository {
     ...indexStamps(base).values(),
     ...links,
   ];
+  return { ...nameOf(names), stamp: stamps.join(" ") };
+}
+
+function nameOf(names: readonly Buffer[]): Omit<ObscureRepository, "stamp"> {
   const path = Buffer.concat(
     names.flatMap((name, index) => (index === 0 ? [name] : [Buffer.from("/"), name])),
   );
-  return { names, key: path.toString("hex"), shown: path.toString(), stamp: stamps.join(" ") };
+  return { names, key: path.toString("hex"), shown: path.toString() };
+}
+
+function isClosed(base: string): boolean {
+  try {
+    readdirSync(base);
+    lstatSync(`${base}/.`);
+    return false;
+  } catch (error) {
+    rethrowExhausted(error);
+    return true;
+  }
 }
 
 /** `isOff` says whether git must not write to a path because of something that a command left. */
@@ -99,17 +127,19 @@ function unlinkQuietly(path: string): void {
 }
 
 /** Opens folder by folder, each by descriptor and without following links. */
-function within<T>(root: string, names: readonly Buffer[], use: (base: string) => T): T | undefined {
+function within<T>(start: string, names: readonly Buffer[], use: (base: string) => T): T | undefined {
   let folder: number | undefined;
   try {
-    folder = openSync(root, FOLDER);
+    // The name of a descriptor alone is a link itself.
+    folder = openSync(`${start}/.`, FOLDER);
     for (const name of names) {
       const child = openSync(Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), name]), FOLDER);
       closeSync(folder);
       folder = child;
     }
     return use(`/proc/self/fd/${folder}`);
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return undefined; // Gone, or not accessible.
   } finally {
     if (folder !== undefined) closeSync(folder);
@@ -142,7 +172,8 @@ function stampOf(path: string): string {
 function listNames(folder: string): Buffer[] {
   try {
     return readdirSync(folder, { encoding: "buffer" });
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return []; // Gone, or not readable.
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -78,6 +79,17 @@ test("settings of every spelling are read-only, and what the caller names", () =
     "readOnly toolwright.config.json",
     "readOnly toolwright.config.ts",
   ]);
+});
+
+test("if descriptors run out, the plan fails instead of leaving paths unprotected", () => {
+  for (let count = 0; count < 40; count += 1) make(`r${count}/.git/config`);
+  const module = JSON.stringify(join(import.meta.dirname, "plan-protections.ts"));
+  const program = `const { planProtections } = await import(${module});
+    try { planProtections({ root: ${JSON.stringify(root)}, hidden: [], readOnly: [], rootReadOnly: false }); console.log("planned"); }
+    catch (error) { console.log(error.code); }`;
+  const argv = ["--nofile=64:64", process.execPath, "--no-warnings", "--experimental-strip-types"];
+  const ended = spawnSync("prlimit", [...argv, "--input-type=module", "-e", program], { encoding: "utf8" });
+  expect(ended.stdout).toBe("EMFILE\n");
 });
 
 test("paths outside the root are not its business", () =>

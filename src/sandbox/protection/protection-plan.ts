@@ -4,8 +4,9 @@
  * that can be swapped: every folder between the root and a protected path is in the plan too, as a `pin`.
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from "node:fs";
-import { dirname, relative } from "node:path";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { isInside } from "../is-inside.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 
 /**
  * `pin`: cannot be moved, but the command may change its content. `readOnly`: can be read. `hide…`: appears empty.
@@ -18,7 +19,11 @@ export interface ProtectedPath {
   readonly path: string;
   /** Defaults to everything but a pin. */
   readonly watched?: boolean;
+  /** What git takes it for, if git's configuration or a link of git leads there. */
+  readonly usedAs?: GitUse;
 }
+
+export type GitUse = "hooks" | "settings" | "program";
 
 export interface Identity {
   readonly dev: bigint;
@@ -41,6 +46,8 @@ export interface Protection {
 export interface WatchedLink {
   readonly path: string;
   readonly target: string;
+  /** What git finds through this link, by the path that it uses. */
+  readonly leadsTo?: { readonly path: string; readonly usedAs: GitUse };
 }
 
 export interface ProtectionPlan {
@@ -84,12 +91,23 @@ export function holdProtections(
       return opened;
     };
     const kinds = new Map<string, ProtectedPath>();
-    for (const each of found) {
-      if (each.path === realRoot || !isInside(each.path, realRoot)) continue;
-      if (hold(each.path) === undefined) continue;
-      if (stronger(each.kind, kinds.get(each.path)?.kind)) kinds.set(each.path, each);
-      for (let folder = dirname(each.path); folder !== realRoot; folder = dirname(folder)) {
+    const pinAbove = (path: string): void => {
+      for (let folder = dirname(path); folder !== realRoot; folder = dirname(folder)) {
         if (!kinds.has(folder)) kinds.set(folder, { path: folder, kind: "pin" });
+      }
+    };
+    const onTheWay: WatchedLink[] = [];
+    for (const each of found) {
+      const { path, usedAs } = each;
+      if (path === realRoot || (usedAs === undefined && !isInside(path, realRoot))) continue;
+      if (isInside(path, realRoot) && hold(path) !== undefined) {
+        if (stronger(each.kind, kinds.get(path)?.kind)) kinds.set(path, each);
+        pinAbove(path);
+      } else if (usedAs !== undefined) {
+        for (const link of followInside(path, realRoot).links) {
+          onTheWay.push({ ...link, leadsTo: { path, usedAs } });
+          if (hold(dirname(link.path)) !== undefined) pinAbove(link.path);
+        }
       }
     }
     const protections = [...kinds.values()]
@@ -99,10 +117,13 @@ export function holdProtections(
     return {
       root: { path: realRoot, descriptor: rootDescriptor, identity: identityOf(rootDescriptor) },
       protections,
-      links: links.flatMap((path) => {
-        const target = readLinkOf(path);
-        return target === undefined ? [] : [{ path, target }];
-      }),
+      links: [
+        ...links.flatMap((path) => {
+          const target = readLinkOf(path);
+          return target === undefined ? [] : [{ path, target }];
+        }),
+        ...onTheWay,
+      ],
       close,
     };
   } catch (error) {
@@ -164,7 +185,8 @@ function openBelow(parent: number, path: string): Held | undefined {
     if (!stat.isSymbolicLink()) return { descriptor, isFolder: stat.isDirectory() };
     closeSync(descriptor);
     return undefined;
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return undefined; // Already gone.
   }
 }
@@ -196,6 +218,33 @@ export function readLinkOf(path: string): string | undefined {
   }
 }
 
+const MAX_LINKS = 40;
+
+/** Follows a path as the kernel does: the links in the root on the way, and where it leads, even to nothing. */
+export function followInside(
+  path: string,
+  root: string,
+): { readonly links: readonly { readonly path: string; readonly target: string }[]; readonly end: string } {
+  const links: { path: string; target: string }[] = [];
+  // The root is a real path, so links are below it, or outside.
+  let place = root;
+  let followed = 0;
+  const left = relative(root, path).split("/");
+  for (let name = left.shift(); name !== undefined; name = left.shift()) {
+    const next = resolve(place, name);
+    const target = followed < MAX_LINKS ? readLinkOf(next) : undefined;
+    if (target === undefined) {
+      place = next;
+      continue;
+    }
+    followed += 1;
+    if (isInside(next, root)) links.push({ path: next, target });
+    if (isAbsolute(target)) place = "/";
+    left.unshift(...target.split("/").filter((each) => each !== ""));
+  }
+  return { links, end: place };
+}
+
 /** Opens a folder below a root without following links. The caller closes it. Undefined if there is none. */
 export function openFolderBelow(realRoot: string, path: string): number | undefined {
   if (process.platform !== "linux" || !isInside(path, realRoot)) return undefined;
@@ -213,8 +262,9 @@ export function openFolderBelow(realRoot: string, path: string): number | undefi
       folder = child;
     }
     return folder;
-  } catch {
+  } catch (error) {
     if (folder !== undefined) closeSync(folder);
+    rethrowExhausted(error);
     return undefined; // Gone, or not a folder.
   }
 }

@@ -8,6 +8,7 @@ import { commonFolderOf, targetOfGitFile } from "./git-folder.ts";
 import { foldName, isOwnName, isStoreName, maybeProtected } from "./protected-names.ts";
 import { hasDatabaseName, isStoreFile } from "./store-file.ts";
 import { isInside } from "../is-inside.ts";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 
 export interface RootFinds {
   /** `.toolwright` and `toolwright.config.*`, including links. */
@@ -19,7 +20,7 @@ export interface RootFinds {
   /** Links named `.git`. */
   readonly gitLinks: readonly string[];
   readonly stores: readonly string[];
-  /** Folders that cannot be listed. A process that knows the names in them can still use them. */
+  /** Folders that cannot be listed or entered. A process that knows the names in them can still use them. */
   readonly closed: readonly string[];
   /** Files and links that point git to a path that is not valid UTF-8. Nothing can be protected there. */
   readonly lost: readonly string[];
@@ -81,7 +82,7 @@ type MutableFinds = { [Key in keyof RootFinds]: string[] };
 
 /**
  * Adds a git folder with the repositories of submodules and work trees inside it, however deeply nested. It uses the
- * real path, because git follows links on the way, and the folder may lie where a scan by name would not find it.
+ * real path, because git follows links on the way, and the folder may be where a scan by name would not find it.
  */
 function addGitFolder(
   finds: MutableFinds,
@@ -157,9 +158,16 @@ function readListing(folder: string, folders: Folders): Listing | undefined {
   if (known?.stamp === stamp) return known;
   const isSettled = BigInt(Date.now()) - stat.ctimeNs / 1_000_000n > SETTLED_MS;
   const entries = listFolder(folder);
-  const listing = classify(entries ?? [], isSettled ? stamp : "", entries === undefined);
+  const isClosed = entries === undefined || !mayEnter(folder, stat);
+  const listing = classify(entries ?? [], isSettled ? stamp : "", isClosed);
   folders.set(folder, listing);
   return listing;
+}
+
+/** A folder that can be listed but not entered keeps what is in it from being looked at. */
+function mayEnter(folder: string, { mode }: BigIntStats): boolean {
+  if ((mode & 0o111n) === 0o111n) return true;
+  return lstatOf(`${folder}/.`) !== undefined;
 }
 
 /** Node's replacement for bytes that are not valid text. */
@@ -232,6 +240,7 @@ function listFolder(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
+    rethrowExhausted(error);
     const isClosed = error instanceof Error && "code" in error && error.code === "EACCES";
     return isClosed ? undefined : []; // Already gone.
   }

@@ -3,6 +3,7 @@
  * content, because a store may have any name.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
+import { rethrowExhausted } from "../rethrow-exhausted.ts";
 
 const HEADER = Buffer.from("SQLite format 3\0", "latin1");
 /** The prefix of the first table in the schema, which is on the first page. */
@@ -25,7 +26,8 @@ export function isStoreFile(path: string): boolean {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
     return false; // A link, or not readable for us and therefore not for the command either.
   }
   try {

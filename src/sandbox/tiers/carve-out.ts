@@ -20,7 +20,7 @@ export type Carving =
       readonly leftOut: readonly string[];
       /** Whether something below may not even be read. If so, the folder as a whole gets no read access. */
       readonly hides: boolean;
-      /** Whether it lies in an exception that is read-only. */
+      /** Whether it is in an exception that is read-only. */
       readonly readOnly: boolean;
     }
   | { readonly kind: "exception"; readonly path: string; readonly access: "" | "r" };

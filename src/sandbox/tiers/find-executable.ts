@@ -14,7 +14,7 @@ export function findExecutable(name: string, path: string): string | undefined {
   return undefined;
 }
 
-/** The same for programs that build the sandbox: their real file must lie outside the root too. */
+/** The same for programs that build the sandbox: their real file must be outside the root too. */
 export function findTrustedExecutable(
   name: string,
   path: string,

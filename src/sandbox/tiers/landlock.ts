@@ -34,7 +34,7 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
     env: { ...request.env, HOME: scratch, TMPDIR: scratch },
     filter: {
       sockets: request.allowNetwork ? "internet" : "none",
-      noChangesByPath: true,
+      noUncheckedAccess: true,
       noOtherProcesses: true,
       noSetUserId: true,
     },
@@ -96,7 +96,7 @@ function rootSteps({ root, rootReadOnly, plan }: PlanRequest): Step[] {
 
 const idOf = ({ dev, ino }: Identity): string => `${dev}:${ino}`;
 
-/** An entry that is left out of a folder has a rule of its own, or none. */
+/** An entry that is left out of a folder has its own rule, or none. */
 function stepsOf(
   carving: readonly (Carving & { readonly identity?: string | undefined })[],
   access: "r" | "rw",

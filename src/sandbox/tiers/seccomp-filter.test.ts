@@ -23,6 +23,7 @@ function answerOf(filter: Buffer, { arch, number, args = [] }: Call): number {
     const [code, value] = [filter.readUInt16LE(at * 8), filter.readUInt32LE(at * 8 + 4)];
     const jump = (isTrue: boolean): void => void (at += filter.readUInt8(at * 8 + (isTrue ? 2 : 3)));
     if (code === 0x20) accumulator = data.readUInt32LE(value);
+    else if (code === 0x54) accumulator &= value;
     else if (code === 0x06) return value;
     else if (code === 0x15) jump(accumulator === value);
     else if (code === 0x35) jump(accumulator >= value);
@@ -125,6 +126,24 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
       expect(strictly(number, ...at(flags, 0o2), 0o4755)).toBe(ALLOW);
     }
     expect([strictly(table.openat2), ask(table.openat2)]).toEqual([errno(38), ALLOW]);
+  });
+
+  test("denies the ways to open and to change a file that Landlock does not check", () => {
+    const strict = buildSeccompFilter(name, { sockets: "none", noUncheckedAccess: true, noSetUserId: true });
+    const strictly = (number: number, ...args: number[]): number =>
+      answerOf(strict, { arch: table.audit, number, args });
+    for (const number of table.changesByPath) expect(strictly(number)).toBe(errno(1));
+    for (const number of table.attributesAndWatches) expect(strictly(number)).toBe(errno(95));
+    const modes = [0o644, 0o2660, 0o755, 0o100, 0o666, 0o4644];
+    expect(modes.filter((mode) => strictly(table.fchmod, 9, mode) === ALLOW)).toEqual([0o644, 0o2660]);
+    for (const [number, flags] of table.opens) {
+      const open = (given: number): number => strictly(number, ...Array<number>(flags).fill(0), given, 0o644);
+      // For neither reading nor writing; to read, and cut.
+      expect([0o3, 0o2000003, 0o1003, 0o1000, 0o2001100].map(open)).toEqual(Array(5).fill(errno(13)));
+      expect([0, 1, 2, 0o100, 0o1001, 0o1102, 0o2000000, 0o10000000].map(open)).toEqual(Array(8).fill(ALLOW));
+    }
+    for (const control of [0x4008_6602, 0x4004_6602, 0x401c_5820])
+      expect([strictly(table.ioctl, 0, control), ask(table.ioctl, 0, control)]).toEqual([errno(1), ALLOW]);
   });
 
   test("fits into what the kernel takes", () => expect(filter.length / 8).toBeLessThan(4_096));

@@ -12,10 +12,11 @@ export interface SeccompOptions {
    */
   readonly sockets: "families" | "internet" | "none";
   /**
-   * Denies what Landlock does not check: changes of a file's mode, owner, times or attributes by path, reads of its
-   * attributes by path, and watches.
+   * Denies what Landlock does not check: changes of a file's mode, owner or times by path, changes of its attributes,
+   * reads of its attributes by path, watches, and two ways to open a file. A descriptor that was opened to read, as of a
+   * system file or a hook, is enough to change the mode, so no mode may add the right to execute, or let all users write.
    */
-  readonly noChangesByPath?: boolean;
+  readonly noUncheckedAccess?: boolean;
   /**
    * Denies changes of the limits and priorities of other processes, and memory, semaphores and queues that they share,
    * for tiers without namespaces. A thread that is named by its id counts as another process.
@@ -55,7 +56,8 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
       answer(ALLOW),
     ]),
   );
-  program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut([TIOCSTI, TIOCLINUX])]));
+  const controls = [TIOCSTI, TIOCLINUX, ...(options.noUncheckedAccess === true ? ATTRIBUTE_CONTROLS : [])];
+  program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut(controls)]));
   program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
   // A datagram socket of a pair can still send to any name. A connected stream cannot be connected again.
   const datagrams =
@@ -63,21 +65,21 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
       ? []
       : [load(argument(1)), jumpIfAnyBit(DATAGRAM_BIT, 0, 1), answer(errno(EAFNOSUPPORT))];
   program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
-  if (options.noChangesByPath === true) {
+  if (options.noUncheckedAccess === true) {
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
     // Programs that copy or list files take this for a file system without attributes, and poll instead of watching.
-    for (const number of table.looksByPath) program.push(...onCall(number, [answer(errno(EOPNOTSUPP))]));
+    for (const number of table.attributesAndWatches)
+      program.push(...onCall(number, [answer(errno(EOPNOTSUPP))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));
+    program.push(...onCall(table.fchmod, denyBits(1, SET_USER_ID | EXECUTABLE | WRITABLE_FOR_ALL)));
   }
   if (options.noSetUserId === true) {
     for (const [number, mode] of table.modes) program.push(...onCall(number, denyBits(mode, SET_USER_ID)));
-    for (const [number, flags] of table.opens) {
-      const creates = [load(argument(flags)), jumpIfAnyBit(CREATES, 1, 0), answer(ALLOW)];
-      program.push(...onCall(number, [...creates, ...denyBits(flags + 1, SET_USER_ID)]));
-    }
-    // Programs fall back to openat.
-    program.push(...onCall(table.openat2, [answer(errno(ENOSYS))]));
   }
+  for (const [number, flags] of table.opens) program.push(...onCall(number, judgeOpen(flags, options)));
+  // Its arguments are in memory. Programs fall back to openat.
+  if (options.noSetUserId === true || options.noUncheckedAccess === true)
+    program.push(...onCall(table.openat2, [answer(errno(ENOSYS))]));
   if (options.noOtherProcesses === true) {
     for (const number of table.changesOfOthers) program.push(...onCall(number, [answer(errno(EPERM))]));
     for (const number of table.changesOfProcess) program.push(...onCall(number, allowOnlyZero(0)));
@@ -86,6 +88,26 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   }
   program.push(answer(ALLOW));
   return assemble(program);
+}
+
+/**
+ * Landlock checks reading and writing. A file that is opened for neither (access mode 3) needs no right of Landlock, and
+ * before version 3 neither does cutting a file that is opened to read.
+ */
+function judgeOpen(flags: number, { noSetUserId, noUncheckedAccess }: SeccompOptions): Instruction[] {
+  const deny = (mask: number, value: number): Instruction[] => [
+    load(argument(flags)),
+    keepBits(mask),
+    jumpIfEqual(value, 0, 1),
+    answer(errno(EACCES)),
+  ];
+  const creates = [load(argument(flags)), jumpIfAnyBit(CREATES, 1, 0), answer(ALLOW)];
+  return [
+    ...(noUncheckedAccess === true
+      ? [...deny(ACCESS_MODE, ACCESS_MODE), ...deny(ACCESS_MODE | CUTS, CUTS)]
+      : []),
+    ...(noSetUserId === true ? [...creates, ...denyBits(flags + 1, SET_USER_ID)] : [answer(ALLOW)]),
+  ];
 }
 
 interface Instruction {
@@ -98,6 +120,7 @@ interface Instruction {
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const EPERM = 1;
+const EACCES = 13;
 const ENOSYS = 38;
 const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
@@ -116,7 +139,14 @@ const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+/** FS_IOC_SETFLAGS, its 32-bit form, and FS_IOC_FSSETXATTR. */
+const ATTRIBUTE_CONTROLS = [0x4008_6602, 0x4004_6602, 0x401c_5820];
 const SET_USER_ID = 0o4000;
+const EXECUTABLE = 0o111;
+const WRITABLE_FOR_ALL = 0o2;
+const ACCESS_MODE = 3;
+/** O_TRUNC. */
+const CUTS = 0o1000;
 /** O_CREAT and O_TMPFILE. Without them, there is no mode. */
 const CREATES = 0o100 | 0o20000000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -129,6 +159,7 @@ const argument = (index: number): number => 16 + index * 8;
 const errno = (number: number): number => 0x0005_0000 | number;
 
 const load = (offset: number): Instruction => ({ code: 0x20, jumpTrue: 0, jumpFalse: 0, value: offset });
+const keepBits = (value: number): Instruction => ({ code: 0x54, jumpTrue: 0, jumpFalse: 0, value });
 const answer = (value: number): Instruction => ({ code: 0x06, jumpTrue: 0, jumpFalse: 0, value });
 const jump = (code: number) => {
   return (value: number, jumpTrue: number, jumpFalse: number): Instruction => {

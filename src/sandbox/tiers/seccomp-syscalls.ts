@@ -88,10 +88,13 @@ const CHANGES_BY_PATH_ON_X64 = {
 } as const;
 
 /**
- * Calls that tell more than existence, size and mode of a file by its path, and that Landlock does not check: the names
- * of what others use in a folder, and attributes. Each x86_64 number comes first.
+ * Calls that Landlock does not check either. By path they tell more than existence, size and mode of a file: the names of
+ * what others use in a folder, and attributes. By descriptor they change attributes, and with an access list the mode,
+ * even of a file that was opened to read. Each x86_64 number comes first.
  */
-const LOOKS_BY_PATH = {
+const ATTRIBUTES_AND_WATCHES = {
+  fsetxattr: [190, 7],
+  fremovexattr: [199, 16],
   inotify_init1: [294, 26],
   inotify_add_watch: [254, 27],
   getxattr: [191, 8],
@@ -102,7 +105,7 @@ const LOOKS_BY_PATH = {
   listxattrat: [465, 465],
 } as const satisfies Record<string, readonly [number, number]>;
 
-const LOOKS_BY_PATH_ON_X64 = { inotify_init: 253 } as const;
+const WATCHES_ON_X64 = { inotify_init: 253 } as const;
 
 /** Calls that change the process with the id in their first argument, 0 being the caller. */
 const CHANGES_OF_PROCESS = {
@@ -155,7 +158,7 @@ export interface SyscallTable {
   readonly audit: number;
   readonly denied: readonly number[];
   readonly changesByPath: readonly number[];
-  readonly looksByPath: readonly number[];
+  readonly attributesAndWatches: readonly number[];
   /** Changes by path unless the path is null. */
   readonly utimensat: number;
   readonly changesOfProcess: readonly number[];
@@ -163,6 +166,7 @@ export interface SyscallTable {
   /** Their arguments are a kind of id, and the id. */
   readonly setpriority: number;
   readonly ioprioSet: number;
+  readonly fchmod: number;
   /** Each call with the position of its mode. */
   readonly modes: readonly (readonly [call: number, mode: number])[];
   /** Each call with the position of its flags; the mode of a new file follows. */
@@ -192,15 +196,16 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
       ...Object.values(CHANGES_BY_PATH).map(([x64]) => x64),
       ...Object.values(CHANGES_BY_PATH_ON_X64),
     ],
-    looksByPath: [
-      ...Object.values(LOOKS_BY_PATH).map(([x64]) => x64),
-      ...Object.values(LOOKS_BY_PATH_ON_X64),
+    attributesAndWatches: [
+      ...Object.values(ATTRIBUTES_AND_WATCHES).map(([x64]) => x64),
+      ...Object.values(WATCHES_ON_X64),
     ],
     utimensat: 280,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([x64]) => x64),
     changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([x64]) => x64),
     setpriority: 141,
     ioprioSet: 251,
+    fchmod: MODES.fchmod[0],
     modes: [
       ...Object.values(MODES).map(([x64, , mode]) => [x64, mode] as const),
       ...Object.values(MODES_ON_X64),
@@ -228,12 +233,13 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     audit: 0xc000_00b7,
     denied: Object.values(DENIED).map(([, arm64]) => arm64),
     changesByPath: Object.values(CHANGES_BY_PATH).map(([, arm64]) => arm64),
-    looksByPath: Object.values(LOOKS_BY_PATH).map(([, arm64]) => arm64),
+    attributesAndWatches: Object.values(ATTRIBUTES_AND_WATCHES).map(([, arm64]) => arm64),
     utimensat: 88,
     changesOfProcess: Object.values(CHANGES_OF_PROCESS).map(([, arm64]) => arm64),
     changesOfOthers: Object.values(CHANGES_OF_OTHERS).map(([, arm64]) => arm64),
     setpriority: 140,
     ioprioSet: 30,
+    fchmod: MODES.fchmod[1],
     modes: Object.values(MODES).map(([, arm64, mode]) => [arm64, mode] as const),
     opens: [[56, 2]],
     openat2: 437,

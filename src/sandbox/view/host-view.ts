@@ -6,7 +6,7 @@
  */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { createPrivateFiles } from "./private-files.ts";
+import { createPrivateFiles, SECRET_NAMES } from "./private-files.ts";
 
 export interface HostView {
   /** Folders that are bound read-only at their own path. */
@@ -25,7 +25,7 @@ export interface HostView {
 
 /** The system's folders do not change, but the keys in them do. */
 export function createHostView(now: () => number = () => performance.now()): { read(): HostView } {
-  const etc = createPrivateFiles({ now });
+  const etc = createPrivateFiles({ now, secretNames: SECRET_NAMES });
   let fixed: FixedPart | undefined;
   return {
     read() {

@@ -41,6 +41,10 @@ export interface PrivateFilesOptions {
   readonly trustMs?: number;
 }
 
+/** Source code is no secret: packages have modules named `credentials`. */
+export const SECRET_NAMES =
+  /^\.(env|npmrc|netrc|pypirc|git-credentials|pgpass|htpasswd|my\.cnf|dockercfg)($|\.)|^credentials($|\.(?!(?:.*\.)?(?:[cm]?[jt]sx?|map|py[cdio]?|rb|go|rs|java|class|php|h|so)$))|^secrets?\.(ya?ml|json|toml|ini|txt|env)$|^service[-_]account.*\.json$|^id_(rsa|dsa|ed25519|ecdsa)(_sk)?$|\.(key|tfvars|p12|pfx|jks|ppk|kdbx)$/;
+
 export function createPrivateFiles(options: PrivateFilesOptions): PrivateFiles {
   const known = new Map<string, Listing>();
   const wallClock = options.wallClock ?? Date.now;

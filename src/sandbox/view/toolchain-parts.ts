@@ -6,7 +6,7 @@
 /** Folders that are meant for programs. */
 export const PROGRAM_FOLDERS = new Set(["bin", "sbin", "shims", "condabin"]);
 
-/** In these, other data or keys lie next to the programs, so only the program folder is shown. */
+/** In these, other data or keys are next to the programs, so only the program folder is shown. */
 export const SHARED_PARENTS = new Set([
   ".local",
   ".cargo",

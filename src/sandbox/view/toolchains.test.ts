@@ -114,6 +114,16 @@ test("files that others may not read, and files named like secrets, are masked i
   ]);
 });
 
+test("further names of secrets are masked, and modules with similar names are not", () => {
+  const names =
+    ".pgpass .htpasswd .my.cnf secrets.yml secret.json prod.tfvars service-account.json service_account_key.json id_dsa id_ed25519_sk a.p12 a.ppk";
+  const others = "secrets.py secrets.d.ts service-account.ts keys.json cacert.pem";
+  program("tool/bin/tool");
+  for (const name of `${names} ${others}`.split(" ")) keep(`tool/lib/${name}`);
+  const masked = names.split(" ").map((name) => `tool/lib/${name}`);
+  expect(namesOf(look("sh", "tool/bin").maskedFiles).toSorted()).toEqual(masked.toSorted());
+});
+
 test("a folder that others may not enter is masked, unless programs are in it", () => {
   program("tool/bin/tool");
   keep("tool/lib/1/2/3/auth/token");

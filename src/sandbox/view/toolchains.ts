@@ -1,6 +1,6 @@
 /**
- * Makes programs on PATH visible, read-only, if they lie where the sandbox shows nothing (a home, a temporary folder,
- * `/opt`). It must never show more than programs and what they load: keys, settings and other projects lie next to
+ * Makes programs on PATH visible, read-only, if they are where the sandbox shows nothing (a home, a temporary folder,
+ * `/opt`). It must never show more than programs and what they load: keys, settings and other projects are next to
  * them.
  */
 import {
@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { findExecutable } from "../tiers/find-executable.ts";
 import { isInside } from "../is-inside.ts";
-import { createPrivateFiles, TICK_MS, type FoundPrivate } from "./private-files.ts";
+import { createPrivateFiles, TICK_MS, type FoundPrivate, SECRET_NAMES } from "./private-files.ts";
 import {
   BESIDE_ITS_PROGRAMS,
   DOCUMENTATION,
@@ -27,7 +27,7 @@ import {
 
 export interface ToolchainRequest {
   readonly path: string;
-  /** The command. Its real file may lie outside its PATH entry. */
+  /** The command. Its real file may be outside its PATH entry. */
   readonly command: string;
   readonly home: string;
   readonly root: string;
@@ -101,9 +101,6 @@ function findShown(request: ToolchainRequest): string[] {
   return sorted.filter((path) => !sorted.some((other) => other !== path && isInside(path, other)));
 }
 
-/** Source code is no secret: packages have modules named `credentials`. */
-const SECRET_NAMES =
-  /^\.(env|npmrc|netrc|pypirc|git-credentials)($|\.)|^credentials($|\.(?!(?:.*\.)?(?:[cm]?[jt]sx?|map|py[cdio]?|rb|go|rs|java|class|php|h|so)$))|^id_(rsa|ed25519|ecdsa)$|\.key$/;
 const MOST_PROGRAMS = 100;
 /** A command with more mounts than this starts slowly. */
 const MOST_MASKS = 128;

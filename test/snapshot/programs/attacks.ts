@@ -1,7 +1,7 @@
 /**
- * What an agent that can write everything in the root does to snapshots. Each attack has a repository of its own and a
- * folder beside the root that must stay as it is; it returns what it found. Run as a program, it prints all of them, so
- * that a test can run it as another user.
+ * What an agent that can write everything in the root does to snapshots. Each attack has its own repository and a
+ * folder next to the root that must stay as it is; it returns what it found. Run as a program, it prints the tier and what
+ * the named attacks found, or all of them, so that a test can run it as another user.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,13 +20,14 @@ import { pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
 import { ToolwrightError } from "../../../src/errors.ts";
 import type { IsolationMode } from "../../../src/sandbox/tiers/isolation-tier.ts";
+import { describeIsolation } from "../../../src/sandbox/tiers/isolation.ts";
 import { listGitSnapshots } from "../../../src/snapshot/list-git-snapshots.ts";
 import { restoreGitSnapshot } from "../../../src/snapshot/restore-git-snapshot.ts";
 import { takeGitSnapshot } from "../../../src/snapshot/take-git-snapshot.ts";
 import { createRepository, type TestRepository } from "../../sandbox/snapshot-repository.ts";
 
 interface Attacked extends TestRepository {
-  /** The folder beside the root: it holds a secret, and nothing may be added. */
+  /** The folder next to the root: it holds a secret, and nothing may be added. */
   readonly out: string;
   take(seq: number): Promise<string>;
   restore(seq: number): Promise<string>;
@@ -193,7 +194,7 @@ export const ATTACKS: Readonly<Record<string, (place: Attacked) => Promise<unkno
     const missing = await place.restore(1);
     return { changed, contents, missing, made: names.filter((name) => listed(place.root).includes(name)) };
   },
-  "a store beside the files": async (place) => {
+  "a store next to the files": async (place) => {
     for (const name of ["toolwright.db", "toolwright.db-wal", ".toolwright/other.db"])
       place.write(name, SECRET);
     const taken = await place.take(1);
@@ -238,7 +239,10 @@ function listed(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted().join("\n");
 }
 
-/** Exchanges each pair as fast as possible until disposed. Uses renameat2 with RENAME_EXCHANGE, which Node lacks. */
+/**
+ * Keeps exchanging each pair until disposed, with renameat2 and RENAME_EXCHANGE, which Node lacks. The pauses leave a core to
+ * the snapshots that it races with.
+ */
 async function exchange(pairs: readonly (readonly [string, string])[]): Promise<AsyncDisposable> {
   const number = process.arch === "arm64" ? "276" : "316";
   const script = `
@@ -248,6 +252,7 @@ async function exchange(pairs: readonly (readonly [string, string])[]): Promise<
         next if rand() < 0.3;
         syscall($number + 0, -100, $names[$i], -100, $names[$i + 1], 2);
       }
+      select(undef, undef, undef, 0.00002);
     }`;
   const child = spawn("perl", ["-e", script, number, ...pairs.flat()], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -262,7 +267,9 @@ async function exchange(pairs: readonly (readonly [string, string])[]): Promise<
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const [, , ...named] = process.argv;
   const found: Record<string, unknown> = {};
-  for (const name of Object.keys(ATTACKS)) found[name] = await attack(name);
-  console.log(JSON.stringify(found));
+  for (const name of named.length > 0 ? named : Object.keys(ATTACKS)) found[name] = await attack(name);
+  const { tier } = await describeIsolation();
+  console.log(JSON.stringify({ tier, found }));
 }

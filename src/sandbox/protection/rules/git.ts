@@ -5,7 +5,7 @@ import { isInside } from "../../is-inside.ts";
 import { completesRepository, settingsFoldersOf } from "../git-folder.ts";
 import { readGitGuards, type GitPlace } from "../git-guards.ts";
 import { foldName, GIT_OBEYED, isGitObeyedName, isGitPath } from "../protected-names.ts";
-import { makeMissing } from "../protection-plan.ts";
+import { followInside, makeMissing, type GitUse, type ProtectedPath } from "../protection-plan.ts";
 import { recentPaths } from "../recent-finds.ts";
 import {
   foldPath,
@@ -55,9 +55,16 @@ export const namedByGit: Rule = {
     );
   },
   find(search) {
-    return [...placesIn(search), ...repositoriesAbove(search.root)]
-      .flatMap((place) => namedIn(place, search.root))
-      .map((path) => ({ kind: "readOnly", path }));
+    // Settings of the user and the machine name the same paths for every repository.
+    const known = new Map<string, ReturnType<typeof followInside>>();
+    const follow = (path: string): ReturnType<typeof followInside> => {
+      const followed = known.get(path) ?? followInside(path, search.root);
+      known.set(path, followed);
+      return followed;
+    };
+    return [...placesIn(search), ...repositoriesAbove(search.root)].flatMap((place) =>
+      namedIn(place, search.root, follow),
+    );
   },
 };
 
@@ -74,19 +81,19 @@ function isPartOfRepository({ realPath, realRoot }: FileLocation): boolean {
   return false;
 }
 
-/** Folded, as spelled and as the real path. */
+/** Folded, as spelled, as the real path, and where links lead that lead to nothing yet. */
 function namedBySettings(places: readonly GitPlace[], root: string): string[] {
   return places
     .flatMap((place) => {
       const { folders, settings, programs, missingPrograms } = readGitGuards(place);
       return [...folders, ...settings, ...programs, ...missingPrograms];
     })
-    .flatMap((path) => [path, realPathOf(path)])
+    .flatMap((path) => [path, realPathOf(path), followInside(path, root).end])
     .filter((path) => path !== root)
     .map(foldPath);
 }
 
-/** All in the root, and linked work trees and submodules: their settings may lie outside and name files inside. */
+/** All in the root, and linked work trees and submodules: their settings may be outside and name files inside. */
 function placesIn(search: RootSearch): GitPlace[] {
   const linked = search.finds.gitFiles.flatMap((file) => placesOfWorkTree(dirname(file)));
   return [...repositoriesIn(search), ...linked];
@@ -101,20 +108,30 @@ function repositoriesIn({ root, finds }: RootSearch): GitPlace[] {
   return places;
 }
 
-function namedIn(place: GitPlace, root: string): string[] {
-  const paths: string[] = [];
+function namedIn(
+  place: GitPlace,
+  root: string,
+  follow: (path: string) => ReturnType<typeof followInside>,
+): ProtectedPath[] {
+  const paths: ProtectedPath[] = [];
   const { folders, settings, programs, missingPrograms, hasWorktreeConfig } = readGitGuards(place);
   if (hasWorktreeConfig && isInside(place.gitDir, root)) {
     makeMissing(root, join(place.gitDir, "config.worktree"), "file");
-    paths.push(join(place.gitDir, "config.worktree"));
+    paths.push({ kind: "readOnly", path: join(place.gitDir, "config.worktree") });
   }
-  if (isDirectory(place.gitDir)) {
-    for (const folder of folders) if (isBelow(folder, root)) makeMissing(root, folder, "folder");
-    for (const file of [...settings, ...missingPrograms])
-      if (isBelow(file, root)) makeMissing(root, file, "file");
-  }
-  for (const path of [...folders, ...settings, ...programs, ...missingPrograms])
-    paths.push(...placesOf(path, root));
+  const mayMake = isDirectory(place.gitDir);
+  const add = (path: string, usedAs: GitUse, made: "folder" | "file"): void => {
+    const { links, end } = follow(path);
+    if (mayMake && isBelow(end, root) && lstatOf(end) === undefined) makeMissing(root, end, made);
+    // Also the path as git has it, even outside the root: links on the way have to stay.
+    const found = new Set(links.length === 0 ? [end] : [path, end]);
+    for (const each of found)
+      if (isBelow(each, root) || links.length > 0) paths.push({ kind: "readOnly", path: each, usedAs });
+  };
+  for (const folder of folders) add(folder, "hooks", "folder");
+  for (const file of settings) add(file, "settings", "file");
+  // A program may be a link that leads to nothing.
+  for (const file of [...programs, ...missingPrograms]) add(file, "program", "file");
   return paths;
 }
 
@@ -149,11 +166,4 @@ function placesOfWorkTree(workTree: string): GitPlace[] {
 
 function workTreeOf(gitDir: string): string {
   return foldName(basename(gitDir)) === ".git" ? dirname(gitDir) : gitDir;
-}
-
-/** The path itself, and its target. */
-function placesOf(path: string, root: string): string[] {
-  if (!isBelow(path, root)) return [];
-  const real = realPlace(path, root);
-  return real === undefined || real === path ? [path] : [path, real];
 }

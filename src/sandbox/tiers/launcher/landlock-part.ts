@@ -35,7 +35,7 @@ my %known;
 sub carve {
   my ($own, $rights, $path, $left_out, $expected) = @_;
   my $folder = open_step($path);
-  $folder >= 0 or mismatch("$path is not there any more");
+  $folder >= 0 or mismatch("$path is no longer there");
   $expected eq "" or join(":", (identity($folder))[0, 1]) eq $expected or mismatch("$path was replaced");
   allow_fd($folder, rights_of($own), $path) if rights_of($own);
   my %left_out = map { $_ => 1 } ".", "..", split("/", $left_out);

@@ -81,7 +81,7 @@ my %STEPS = (
   guard => [3, sub {
     my ($kind, $path, $expected) = @_;
     my $at = open_at($sandbox_root, $path, $O_NOFOLLOW, $INSIDE);
-    $at >= 0 or mismatch("$path is not there any more");
+    $at >= 0 or mismatch("$path is no longer there");
     my ($device, $inode, $mode) = identity($at);
     "$device:$inode" eq $expected or mismatch("$path was replaced");
     my $from = $kind eq "hide" ? (is_folder($mode) ? $empty : $nothing) : $at;
