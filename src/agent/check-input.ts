@@ -17,14 +17,14 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
   refuseSlips(input);
   const { messages, runId, toolHistory } = input as Record<string, unknown>;
   if (runId !== undefined && typeof runId !== "string")
-    throw refusal("runId", `must be a text, not ${describe(runId)}`);
+    throw refusal("runId", `must be a string, not ${describe(runId)}`);
   if (messages === undefined && runId === undefined)
     throw refusal("input", "needs messages, or the runId of a run to resume");
   if (messages !== undefined) checkAgentMessages(messages, memory);
   if (Array.isArray(messages) && messages.length === 0)
-    throw refusal("messages", "must hold at least one message");
+    throw refusal("messages", "must contain at least one message");
   if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
-    throw refusal("state", "has a toolHistory that is no list of calls");
+    throw refusal("state", "has a toolHistory that is not a list of calls");
 }
 
 const FIELDS: readonly string[] = ["messages", "runId"];

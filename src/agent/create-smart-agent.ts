@@ -6,7 +6,7 @@ import { ToolwrightError } from "../errors.ts";
 import { type OpenRuntime, createRuntime, useRuntime } from "../runtime/create-runtime.ts";
 import { refusal } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { offerTools } from "../tool/offer-tools.ts";
+import { offerTools } from "../tool/registry.ts";
 import { type Tool, withOrigin } from "../tool/tool.ts";
 import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";

@@ -18,7 +18,7 @@ export interface GenerateResult<Output = unknown> {
   readonly responseMessages: readonly { readonly role: "assistant"; readonly content: string }[];
 }
 
-/** Other loops may pass options of their own, so only ours are checked. */
+/** Other loops may pass their own options, so only ours are checked. */
 const GENERATE_CHECKS: Readonly<Record<keyof GenerateOptions, Check>> = {
   prompt: aText,
   messages: aList,

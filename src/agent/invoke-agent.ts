@@ -159,7 +159,7 @@ async function invokeTurn(
         });
         const end = await whileWatched(watched, () => driveAgent(setup));
         const result = toStoredResult(end, setup);
-        if (result.status !== "waiting") await turn.end(result);
+        if (result.status !== "waiting") turn.end(result);
         return { number: turn.number, result, waitingCalls: end.waitingCalls ?? [] };
       },
       (result, turn) => ({ number: turn, result: result as StoredResult, waitingCalls: [] }),

@@ -22,7 +22,7 @@ import { optionTable, type OptionTable } from "../definition/option-table.ts";
 import { zodSchema } from "../definition/check-options.ts";
 import { LIMIT_CHECKS } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { ToolSource } from "../tool/offer-tools.ts";
+import type { ToolSource } from "../tool/from-tool.ts";
 import type { SmartAgentEvent } from "./events.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import type { AgentState, AgentUsage } from "./state.ts";

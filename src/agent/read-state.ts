@@ -24,7 +24,7 @@ export interface StateSource {
   readonly scope: ScopeKey;
   readonly budgetId: string;
   readonly turn: number;
-  /** The entries of earlier invokes, from the state before; read from the store where absent. */
+  /** The entries of earlier invokes, from the previous state; read from the store where absent. */
   readonly history: readonly ToolHistoryEntry[] | undefined;
   readonly messages: readonly AgentMessage[];
   readonly memory: MessageMemory;
@@ -99,7 +99,7 @@ function* requestsOf(scope: ScopeKey, now: number): Transaction<Request[]> {
     if (row.nodeId !== scope.nodeId || row.iteration !== scope.iteration) continue;
     const approval = toApproval(row);
     const topKey = yield* callOfScopeAround(scope, approval.callKey);
-    // Calls of the caller may wait beside this agent.
+    // Calls of the caller may wait alongside this agent.
     if (topKey !== undefined) requests.push({ approval, topKey });
   }
   return requests;

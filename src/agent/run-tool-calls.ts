@@ -16,7 +16,7 @@ import {
   truncatedCall,
 } from "../loop/call-results.ts";
 import type { AgentMessage } from "../model/messages.ts";
-import { overBudget, resultFormat } from "./call-results.ts";
+import { overBudget, resultFormat } from "./result-messages.ts";
 import type { AgentSetup } from "./drive-agent.ts";
 import type { AgentEventDetails } from "../invoke/events.ts";
 import type { ModelAnswer, ModelCall } from "../model/agent-model.ts";
@@ -77,7 +77,7 @@ export async function runToolCalls(
       emit(endOf(one, setup));
       note(one, setup);
     },
-    // A change of the plan builds on the one before, also on a replayed one.
+    // A change of the plan builds on the previous one, even if that was replayed.
     inOrder: tools.todoSpec,
   });
   const byCall = new Map<RequestedCall, EndedCall>(ended.map((one) => [one.call, one]));

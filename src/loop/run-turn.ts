@@ -1,6 +1,6 @@
 /**
- * One turn of a chat, or one invoke of an agent. It has a number, committed with a hash of its input when it starts, and a
- * scope of its own: an equal call in the next turn runs again. The same input under the same run id is the same turn: it
+ * One turn of a chat, or one invoke of an agent. It has a number, committed with a hash of its input when it starts, and
+ * its own scope: an equal call in the next turn runs again. The same input under the same run id is the same turn: it
  * resumes, or, once it has ended, returns its stored result.
  */
 import type { ScopeIdentity } from "../definition/call-key.ts";
@@ -85,10 +85,10 @@ export interface Turn {
   /** `began` is the input of this call. Otherwise an earlier process stored it. */
   readonly isOwnInput: boolean;
   /**
-   * Stores the result, and deletes what only a resume would need.
+   * The turn has ended. When the loop returns, its result is stored, and what only a resume would need is deleted.
    * @param began replaces the stored input, without what only a resume would need
    */
-  end(result: unknown, began?: unknown): Promise<void>;
+  end(result: unknown, began?: unknown): void;
 }
 
 const NODE = "main";
@@ -119,6 +119,7 @@ export async function runTurn<T>(
   }
   const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
   let refusal: unknown;
+  let storeResult: (() => Transaction<void>) | undefined;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
     const row = await startTurn(host, scope, chosen.turn, chosenBy).catch((error: unknown) => {
@@ -134,8 +135,10 @@ export async function runTurn<T>(
         return stored.began;
       },
       isOwnInput: row.beganJson === chosenBy.beganJson,
-      end: (result, began) =>
-        end(host, scope, chosen.turn, encode(result), began === undefined ? undefined : encode(began)),
+      end: (result, began) => {
+        const json = { result: encode(result), began: began === undefined ? undefined : encode(began) };
+        storeResult = () => end(host, scope, chosen.turn, json);
+      },
     });
   };
   return runtime.run(task, runInScope, {
@@ -146,10 +149,11 @@ export async function runTurn<T>(
     about: options.about,
     statusOf: options.statusOf,
     isRefusal: (error) => error !== undefined && error === refusal,
+    storeResult: () => storeResult,
   });
 }
 
-/** Whether its process died after the turn had ended. Its run is listed as running until another process releases the scope. */
+/** Versions before this one released the scope after they had stored the result, and their process may have died in between. */
 async function isAbandoned(host: Host, identity: ScopeIdentity): Promise<boolean> {
   const holder = (await host.store.read(() => peekScope(identity)))?.ownerId ?? null;
   return holder !== null && !(await host.isOwnerAlive(holder));
@@ -229,28 +233,24 @@ async function startTurn(host: Host, scope: Scope, turn: number, options: Chosen
   }
 }
 
-async function end(
+function* end(
   host: Host,
   scope: Scope,
   turn: number,
-  resultJson: string,
-  beganJson: string | undefined,
-): Promise<void> {
+  json: { readonly result: string; readonly began: string | undefined },
+): Transaction<void> {
   const { runId, path } = scope.identity;
-  await host.streams.beforeDeletion(runId);
-  await host.store.transaction(function* () {
-    yield* assertOwned(scope);
-    yield* endTurn(runId, turn, resultJson, host.clock.now());
-    if (beganJson !== undefined) yield* shortenBegan(runId, turn, beganJson);
-    const copy = {
-      part: turnPart(turn),
-      json: function* (): Transaction<string> {
-        return `{"input":${(yield* turnOf(runId, turn))?.beganJson ?? "{}"},"result":${resultJson}}`;
-      },
-    };
-    yield* endReplay({ runId, task: { nodeId: NODE, path } }, copy, { runId });
-    yield* voidApprovalsOfTask(scope.identity);
-  }, "normal");
+  yield* assertOwned(scope);
+  yield* endTurn(runId, turn, json.result, host.clock.now());
+  if (json.began !== undefined) yield* shortenBegan(runId, turn, json.began);
+  const copy = {
+    part: turnPart(turn),
+    json: function* (): Transaction<string> {
+      return `{"input":${(yield* turnOf(runId, turn))?.beganJson ?? "{}"},"result":${json.result}}`;
+    },
+  };
+  yield* endReplay({ runId, task: { nodeId: NODE, path } }, copy, { runId });
+  yield* voidApprovalsOfTask(scope.identity);
 }
 
 /** Locks the scope, so that no other process takes it over before the commit. */

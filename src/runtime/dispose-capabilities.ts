@@ -18,7 +18,7 @@ export function isDisposable(value: object): boolean {
 
 /**
  * The first of these methods that the value has: `[Symbol.asyncDispose]`, `[Symbol.dispose]`, `close`, `end`. A value that
- * has `release` beside `close` or `end` was taken from a pool, and goes back to it.
+ * has `release` besides `close` or `end` was taken from a pool, and goes back to it.
  */
 export function disposerOf(name: string, value: unknown): Disposer | undefined {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;

@@ -1,5 +1,5 @@
 /** The option tables of a runtime's methods. Loaded on the first use of a runtime. */
-import type { ToolSettings } from "../definition/context.ts";
+import { SETTING_CHECKS } from "../definition/tool-settings.ts";
 import {
   aBoolean,
   aFullText,
@@ -15,7 +15,6 @@ import {
   listOf,
   must,
   oneOf,
-  SETTING_CHECKS,
   someLabels,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
@@ -29,7 +28,7 @@ import { LIMITS } from "./options.ts";
 import type { SignalOptions } from "./signals.ts";
 import type { RuntimeCallOptions, RunScopeOptions, StreamOptions, TaskIdentity } from "./runtime.ts";
 
-const SETTINGS: Check = fields(SETTING_CHECKS satisfies Record<keyof ToolSettings, Check>);
+const SETTINGS: Check = fields(SETTING_CHECKS);
 
 const IDENTITY = {
   runId: aRunId,

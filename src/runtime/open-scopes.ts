@@ -22,6 +22,11 @@ export interface OpenedScope {
   /** Resolves when this runtime owns the scope, rejects if another owner has it. */
   readonly owned: Promise<ScopeRow>;
   close(ended?: ScopeEnd): Promise<void>;
+  /**
+   * Closes it in the transaction that stores its result, so that no run is listed as running whose result is stored. Rejects if
+   * nothing was committed; the scope then still has to be closed.
+   */
+  closeWith(store: () => Transaction<void>, ended: ScopeEnd): Promise<void>;
 }
 
 export interface OpenOptions {
@@ -84,6 +89,11 @@ export class OpenScopes {
     };
     // A scope that belongs to another owner is never closed here.
     owned.catch(() => void leaveStreams());
+    const release = (row: ScopeRow, ended: ScopeEnd): (() => Transaction<void>) =>
+      this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
+    const forget = (): void => {
+      if (this.#open.get(name) === mark) this.#open.delete(name);
+    };
     const { limits, settings } = task;
     const released = host.claimed.get(identity.runId)?.release.signal;
     const signal =
@@ -104,13 +114,29 @@ export class OpenScopes {
       }),
       owned,
       close: async (ended = { errorJson: null, isWaiting: false }) => {
-        if (this.#open.get(name) === mark) this.#open.delete(name);
+        forget();
         // A scope that could not be taken must not be released.
         const row = await owned.catch(() => undefined);
         // Before the release: a reader that sees the end of the run finds all of its parts.
         await leaveStreams();
         if (row === undefined) return;
-        await this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
+        const work = release(row, ended);
+        await host.store.transaction(work, "normal").catch(() => {
+          // The outcome stands. The release is retried until the store answers, so that others can take the scope.
+          host.failedWrites.add(`scope ${row.id}`, work);
+        });
+        host.streams.left();
+      },
+      closeWith: async (store, ended) => {
+        const row = await owned;
+        await host.streams.beforeDeletion(runId);
+        await leaveStreams();
+        const work = release(row, ended);
+        await host.store.transaction(function* () {
+          yield* store();
+          yield* work();
+        }, "normal");
+        forget();
         host.streams.left();
       },
     };
@@ -124,20 +150,14 @@ export class OpenScopes {
     return left <= 0;
   }
 
-  async #release(
+  #release(
     { id, epoch }: ScopeRow,
     run: ({ readonly runId: string } & ScopeEnd) | undefined,
-  ): Promise<void> {
+  ): () => Transaction<void> {
     const now = this.#host.clock.now();
-    const work = function* (): Transaction<void> {
+    return function* () {
       const isReleased = yield* releaseScope(id, epoch);
       if (isReleased && run !== undefined) yield* settleRun(run.runId, run.errorJson, now, run.isWaiting);
     };
-    try {
-      await this.#host.store.transaction(work, "normal");
-    } catch {
-      // The result of `work` stands. The release is retried until the store answers, so that others can take the scope.
-      this.#host.failedWrites.add(`scope ${id}`, work);
-    }
   }
 }

@@ -1,6 +1,6 @@
 /** The options of a runtime. An invalid one is refused when the runtime is created, not when a call fails. */
 import { resolve } from "node:path";
-import { BASE_CONTEXT_FIELDS, DEFAULT_SETTINGS, type ToolSettings } from "../definition/context.ts";
+import { BASE_CONTEXT_FIELDS } from "../definition/context.ts";
 import {
   aBoolean,
   aFunction,
@@ -21,15 +21,20 @@ import {
   must,
   oneOf,
   Problem,
-  SETTING_OPTIONS,
 } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { EmbeddingModelLike } from "../definition/models.ts";
+import {
+  DEFAULT_SETTINGS,
+  SETTING_OPTIONS,
+  type ToolSettings,
+  toSettings,
+} from "../definition/tool-settings.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { TelemetryOption } from "../invoke/telemetry.ts";
 import { DEFAULT_STORE, isPostgresAddress, type StoreOption } from "../store/open-store.ts";
-import type { ToolSource } from "../tool/offer-tools.ts";
+import type { ToolSource } from "../tool/from-tool.ts";
 import type { Clock } from "../util/clock.ts";
 
 /** The option of a runtime that replays. Not for users. */
@@ -155,10 +160,8 @@ export function checkRuntimeOptions(options: RuntimeOptions): void {
 export function settingsOf(options: RuntimeOptions): ToolSettings {
   return {
     rootDir: resolve(options.rootDir ?? "."),
-    allowNetwork: options.allowNetwork ?? DEFAULT_SETTINGS.allowNetwork,
-    maxOutputBytes: options.maxOutputBytes ?? DEFAULT_SETTINGS.maxOutputBytes,
-    timeoutMs: options.toolTimeoutMs ?? DEFAULT_SETTINGS.timeoutMs,
-    isolation: options.isolation ?? DEFAULT_SETTINGS.isolation,
+    ...DEFAULT_SETTINGS,
+    ...toSettings(options),
     protectedPaths: storeFiles(options.store),
   };
 }

@@ -5,6 +5,7 @@ import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Outcome } from "../invoke/outcome.ts";
 import { watchAISDK } from "../tool/watch-ai-sdk.ts";
+import type { Transaction } from "../store/store.ts";
 import type { OpenedScope, ScopeEnd } from "./open-scopes.ts";
 
 export interface RunInOptions<T> {
@@ -15,6 +16,8 @@ export interface RunInOptions<T> {
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   /** Whether the error says that the work has not begun. */
   readonly isRefusal?: ((error: unknown) => boolean) | undefined;
+  /** Stores the result, once the work has returned one that is to be stored. */
+  readonly storeResult?: (() => (() => Transaction<void>) | undefined) | undefined;
 }
 
 /** @param open the scope; it may be opened by the first call in it */
@@ -23,7 +26,7 @@ export async function runInScope<T>(
   budgetId: string,
   open: () => OpenedScope,
   work: () => T | PromiseLike<T>,
-  { ready, opened = open, failureOf, isRefusal }: RunInOptions<T>,
+  { ready, opened = open, failureOf, isRefusal, storeResult }: RunInOptions<T>,
 ): Promise<T> {
   watchAISDK();
   const { budgets, replay } = host;
@@ -41,18 +44,24 @@ export async function runInScope<T>(
     replay,
   };
   let failure: Error | undefined;
+  let isClosed = false;
   budgets.enter(budgetId);
   try {
     await ready;
     const result = await Promise.race([runInAmbient(ambient, undefined, async () => work()), failed.promise]);
     failure = failureOf?.(result);
+    const store = storeResult?.();
+    if (store !== undefined) {
+      await open().closeWith(store, endOf(failure));
+      isClosed = true;
+    }
     return result;
   } catch (error) {
     if (isRefusal?.(error) !== true) failure = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
     budgets.leave(budgetId);
-    await opened()?.close(endOf(failure));
+    if (!isClosed) await opened()?.close(endOf(failure));
   }
 }
 

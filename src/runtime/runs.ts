@@ -96,7 +96,7 @@ export interface RunCounts {
 export interface RunLineage {
   /** The run that this one was forked from. */
   readonly parent: string | null;
-  /** How it was forked. `null` for a run that is no fork. */
+  /** How it was forked. `null` for a run that is not a fork. */
   readonly fork: {
     /** The first task or call that runs in the fork. `null`: from the start, or from where the parent stopped. */
     readonly at: string | null;
@@ -117,7 +117,7 @@ export interface RunWait {
   readonly signal: string | null;
   /** When the wait ends by itself. */
   readonly dueAtMs: number | null;
-  /** The time or the signal has come, and the run has not continued yet. */
+  /** The time is over or the signal has arrived, and the run has not continued yet. */
   readonly isOver: boolean;
 }
 

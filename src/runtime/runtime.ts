@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The public interface of a runtime. */
-import type { ToolSettings } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { Approval } from "../invoke/approval.ts";
 import type { EventListener } from "../invoke/events.ts";
 import type { Limits } from "../invoke/host.ts";
@@ -121,7 +121,7 @@ export interface ForkedRun {
   readonly copied: { readonly tasks: number; readonly calls: number };
   /** Tasks of the parent that run again, as far as they are known. */
   readonly rerun: readonly string[];
-  /** Tasks that are copied although the other run has reverted an effect of theirs: outside, it is not so any more. */
+  /** Tasks that are copied although the other run has reverted an effect of theirs: outside, it is no longer true. */
   readonly reverted: readonly string[];
   readonly dryRun: boolean;
 }
@@ -169,9 +169,9 @@ export interface Runtime extends AsyncDisposable {
    */
   signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
   /**
-   * Takes the effects of a run back, newest first, with the `revert` functions of its tools. Each revert is a logged call and
+   * Reverts the effects of a run, newest first, with the `revert` functions of its tools. Each revert is a logged call and
    * happens once. A reverted run cannot be resumed.
-   * @throws TOOL_RUN_CONFLICT for a run at work, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
+   * @throws TOOL_RUN_CONFLICT for a run in progress, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
    */
   revert(options: RevertOptions): Promise<RevertReport>;
   /**
@@ -179,7 +179,7 @@ export interface Runtime extends AsyncDisposable {
    * @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
    */
   fork(options: ForkOptions): Promise<ForkedRun>;
-  /** Runs of workflows that start again and again. Workers start them. */
+  /** Recurring runs of workflows. Workers start them. */
   readonly schedules: Schedules;
   /**
    * What models say in a run and what their calls return, live, in any process. Ends with a part `ended`; a part `retracted`

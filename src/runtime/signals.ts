@@ -69,7 +69,7 @@ function encodePayload(payload: unknown): string {
       `${SURFACE}: the payload cannot be stored: ${messageOf(error)}`,
       {
         details: { option: "payload" },
-        hint: "Send plain data: texts, numbers, lists and objects.",
+        hint: "Send plain data: strings, numbers, arrays and objects.",
         effect: "none",
       },
     );
@@ -85,7 +85,7 @@ function* lockOpenRun(runId: string): Transaction<WorkflowRunRow> {
     const message =
       other === undefined
         ? `There is no run "${runId}" in this store.`
-        : `Run "${runId}" is no workflow, so it takes no signals.`;
+        : `Run "${runId}" is not a workflow, so it takes no signals.`;
     throw new ToolwrightError("TOOL_RUN_NOT_FOUND", message, { details: { runId }, effect: "none" });
   }
   const { status } = run;

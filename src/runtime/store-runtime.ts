@@ -119,7 +119,7 @@ export class StoreRuntime {
       cutOff: new Set(),
       failedWrites,
       keyReaders: new Set(),
-      runsAtWork: new Set(),
+      activeRuns: new Set(),
       claimed: new Map(),
       boundHere: new Set(),
       recordedTools: new Map(),
@@ -203,6 +203,7 @@ export class StoreRuntime {
           ready: opened.scope.ready,
           failureOf: turn.failureOf,
           isRefusal: turn.isRefusal,
+          storeResult: turn.storeResult,
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
@@ -253,7 +254,7 @@ export class StoreRuntime {
 
   async resolveToolApproval(id: string, decision: ApprovalDecision): Promise<Approval> {
     if (typeof id !== "string" || id === "")
-      throw refusal("id", `must be the id of an approval request, a text, not ${describe(id)}`);
+      throw refusal("id", `must be the id of an approval request, a string, not ${describe(id)}`);
     checkOptions(DECISION, decision);
     return decideApproval(this.#host, id, decision);
   }
@@ -265,7 +266,7 @@ export class StoreRuntime {
 
   async fullOutput(key: string): Promise<unknown> {
     if (typeof key !== "string")
-      throw refusal("key", `must be the key of a call, a text, not ${describe(key)}`);
+      throw refusal("key", `must be the key of a call, a string, not ${describe(key)}`);
     return readFullOutput(this.#host, key);
   }
 
@@ -344,11 +345,13 @@ export interface AgentTurn<T> {
   readonly failureOf?: ((result: T) => Error | undefined) | undefined;
   /** Whether the error says that the turn has not begun: another one runs, and the run has not failed. */
   readonly isRefusal?: ((error: unknown) => boolean) | undefined;
+  /** Stores the result of a turn that has ended, in the transaction that closes its scope. */
+  readonly storeResult?: (() => (() => Transaction<void>) | undefined) | undefined;
 }
 
 const SLOW_TASK_MS = 100;
 
-/** Without a name of its own, no worker knows the program: nothing is stored for one. */
+/** Without its own name, no worker knows the program: nothing is stored for one. */
 function inputOf({ name, input }: RunScopeOptions): string | undefined {
   return name === undefined ? undefined : encode(input);
 }

@@ -143,7 +143,7 @@ describe("what is sent", () => {
     }
   });
 
-  it("rarely changes: most requests share a prefix with the request before", () => {
+  it("rarely changes: most requests share a prefix with the previous request", () => {
     const { steps } = play(7, 400, () => undefined, 10 * TRIGGER);
     expect(steps).toBeGreaterThan(3);
     expect(steps).toBeLessThan(60);

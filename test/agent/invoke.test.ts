@@ -321,16 +321,16 @@ describe("invoke", () => {
     ],
     ["a misspelt option", (agent) => agent.invoke(ask("Hi."), { sginal: 1 }), /Did you mean "signal"\?$/],
     [
-      "a listener that is none",
+      "an invalid listener",
       (agent) => agent.invoke(ask("Hi."), { onEvent: 3 }),
       "onEvent must be a function",
     ],
     ["a message with a function", (agent) => agent.invoke(said({ run: () => 1 })), "there is a function"],
     ["a message that holds itself", (agent) => agent.invoke(said(circular())), "only data"],
     [
-      "a call that is none",
+      "a malformed call",
       (agent, state) => agent.invoke({ ...state, toolHistory: [null] }),
-      "no list of calls",
+      "not a list of calls",
     ],
     [
       "a message of no provider",

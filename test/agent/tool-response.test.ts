@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTool, defineTool } from "toolwright";
-import { resultFormat } from "../../src/agent/call-results.ts";
+import { resultFormat } from "../../src/agent/result-messages.ts";
 import { cutChars, cutLines } from "../../src/agent/tools/paging.ts";
 import { type CallResult, resultOf } from "../../src/loop/call-results.ts";
 import type { EndedCall } from "../../src/loop/run-calls.ts";

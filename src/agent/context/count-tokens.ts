@@ -5,7 +5,7 @@ import { loadTokenizer } from "./load-tokenizer.ts";
 
 export type CountTokens = (text: string) => number;
 
-/** Tokens of a message beside its text. */
+/** Tokens of a message besides its text. */
 const FRAME = 4;
 
 /** Uses the counter of the user, an installed tokenizer for the model, or an estimate. */

@@ -7,7 +7,7 @@ import type { JsonSchema } from "../../definition/json-schema.ts";
 import { toObjectSchema } from "../../definition/object-schema.ts";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import { createCallable, specOf } from "../../tool/create-callable.ts";
-import { offerTools } from "../../tool/offer-tools.ts";
+import { offerTools } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { OfferedTool } from "../../model/agent-model.ts";
 import type { SmartAgentOptions } from "../options.ts";

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { createToolSpec, type ToolSpec } from "../../definition/tool-spec.ts";
 import type { Plan, PlanStep } from "../../invoke/events.ts";
+import { withoutUndefined } from "../../util/without-undefined.ts";
 import { TODO_LIST } from "./tool-names.ts";
 
 const STATUSES = ["not-started", "in-progress", "completed", "blocked"] as const;
@@ -111,11 +112,7 @@ function updated(steps: readonly PlanStep[], items: readonly Item[] | undefined)
     return `There is no item ${JSON.stringify(strange.id)}; there are: ${[...known].join(", ")}.`;
   }
   const changes = new Map(items.map(({ id: _id, ...change }, index) => [String(items[index]?.id), change]));
-  return steps.map((step) => ({ ...step, ...defined(changes.get(String(step.id)) ?? {}) }));
-}
-
-function defined(change: object): object {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  return steps.map((step) => ({ ...step, ...withoutUndefined(changes.get(String(step.id)) ?? {}) }));
 }
 
 function problemWith(steps: readonly PlanStep[]): string | undefined {

@@ -1,4 +1,4 @@
-/** Lists what a run did outside, newest first, and which of it was taken back. Reads the store, and changes nothing. */
+/** Lists what a run did outside, newest first, and which of it was reverted. Reads the store, and changes nothing. */
 import { callKey, forkedKey, scopeText, type ScopeIdentity } from "../../definition/call-key.ts";
 import { writeArguments } from "../../invoke/call-text.ts";
 import type { Store } from "../../store/store.ts";
@@ -16,7 +16,7 @@ import { isPreview } from "../../util/truncate.ts";
 
 /** The arguments of a revert, as its approver sees them. */
 export interface RevertInput {
-  /** The call that it takes back. */
+  /** The call that it reverts. */
   readonly call: {
     readonly tool: string;
     readonly key: string;
@@ -40,7 +40,7 @@ export interface PlannedRevert {
   /** The key of the revert itself. */
   readonly key: string;
   readonly isReverted: boolean;
-  /** The effect happened after its revert, so it is taken back once more. */
+  /** The effect happened after its revert, so it is reverted once more. */
   readonly isLate: boolean;
 }
 
@@ -76,7 +76,7 @@ export async function planReverts(
     const textOf = (given: RevertInput): string => writeArguments(revertName(effect.toolName), given).text;
     const first = effect.reruns === true ? `${effect.key} ${effect.attempt}` : effect.key;
     const isRevertedOnce = reverted.has(keyOf(first, textOf(inputOf(effect, values, false))));
-    // A late result names another revert: the first one may have found nothing to take back.
+    // A late result names another revert: the first one may have found nothing to revert.
     const index = effect.hasLateResult ? `${first} late` : first;
     const key = keyOf(index, textOf(input));
     const isReverted = reverted.has(key);

@@ -1,4 +1,4 @@
-/** The `revert` of a tool as a tool of its own: its calls go through the pipeline like any other. */
+/** The `revert` of a tool as a separate tool: its calls go through the pipeline like any other. */
 import { z } from "zod";
 import type { ToolContext } from "../../definition/context.ts";
 import type { RevertFields, ToolPolicies } from "../../definition/tool-options.ts";
@@ -34,7 +34,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
       name: revertName(spec.name),
       description: `Takes back what "${spec.name}" did.`,
       schema: INPUT,
-      // What it returns is not stored: the outcome says that the effect was taken back.
+      // What it returns is not stored: the outcome says that the effect was reverted.
       execute: async (input: RevertInput, ctx: ToolContext<object>): Promise<void> => {
         await revert(await argsFor(spec, input), withFields(ctx));
       },
@@ -53,7 +53,7 @@ async function argsFor({ schema, parsesInput }: ToolSpec, { args }: RevertInput)
   return parsed.success ? parsed.data : args;
 }
 
-/** The ids in the context are those of the call that is taken back. The idempotency key is the revert's own. */
+/** The ids in the context are those of the call that is reverted. The idempotency key is the revert's own. */
 function addFields(ctx: ToolContext<object>, planned: PlannedRevert): ToolContext<object> & RevertFields {
   const { effect } = planned;
   const fields: RevertFields & Partial<ToolContext<object>> = {

@@ -1,8 +1,8 @@
 /**
- * Takes effects back, newest first and one at a time. Each revert is a call with a key of its own. A revert that fails does
+ * Reverts effects, newest first and one at a time. Each revert is a call with its own key. A revert that fails does
  * not stop the older ones.
  */
-import type { ToolSettings } from "../../definition/context.ts";
+import type { ToolSettings } from "../../definition/tool-settings.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import type { RunKind } from "../../invoke/events.ts";
 import type { Host } from "../../invoke/host.ts";
