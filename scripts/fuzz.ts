@@ -1,6 +1,6 @@
 /**
  * The random combination test for as long as one likes: `npm run fuzz -- --seed 7 --rounds 500 --store postgres`.
- * Each round has a seed of its own, which a failure names: `--seed <it> --rounds 1` runs that round again.
+ * Each round has its own seed, which a failure names: `--seed <it> --rounds 1` runs that round again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -125,7 +125,8 @@ const root = preparePublicRoot();
 const compiled = prepareCompileCache();
 const programs = buildPrograms();
 const stop = new AbortController();
-process.once("SIGINT", () => stop.abort(new Error("interrupted")));
+// A second one ends the soak at once.
+process.once("SIGINT", () => stop.abort());
 
 async function soakOnce(seed: number, mostKills: number | undefined): Promise<SoakResult> {
   const { stores, minutes, json } = options;
@@ -139,7 +140,7 @@ async function soakOnce(seed: number, mostKills: number | undefined): Promise<So
     programs,
     publicRoot: root.path,
     onProgress: createProgress(),
-    signal: stop.signal,
+    endFaults: stop.signal,
   });
   if (json) console.log(JSON.stringify(result, null, 2));
   else printResult(result, options);

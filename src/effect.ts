@@ -3,7 +3,7 @@ import "./load/peers/effect.ts";
 import { Effect } from "effect";
 import { ToolwrightError } from "./errors.ts";
 import { messageOf } from "./invoke/error-record.ts";
-import type { WorkflowDefinition } from "./workflow/create-smithers.ts";
+import type { WorkflowDefinition } from "./workflow/create-workflows.ts";
 import type { Schemas } from "./workflow/output-token.ts";
 import { checkRunOptions } from "./workflow/run-options.ts";
 import {

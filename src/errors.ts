@@ -277,7 +277,7 @@ export const ERROR_CODES = {
     hint: "Send the signal again with a payload that matches; the message names the fields.",
   },
   WORKFLOW_SIGNAL_TIMEOUT: {
-    meaning: "A task waited for a signal, and it did not come in time.",
+    meaning: "A task waited for a signal, and it did not arrive in time.",
     hint: 'Resume the run to wait again, or set onTimeout="continue" to continue without the signal.',
   },
   WORKFLOW_RUN_OVER: {

@@ -42,8 +42,8 @@ export type {
   ToolContext,
   ToolLog,
   ToolProgress,
-  ToolSettings,
 } from "./definition/context.ts";
+export type { ToolSettings } from "./definition/tool-settings.ts";
 export type { EmbeddingModelLike } from "./definition/models.ts";
 export { getDefinedToolMetadata } from "./tool/tool.ts";
 export type { ToolMetadata } from "./tool/tool.ts";
@@ -154,14 +154,14 @@ export type {
   WorkflowProps,
 } from "./workflow/components.ts";
 export type { OutputPlace, WorkflowContext } from "./workflow/context.ts";
-export { createSmithers, createWorkflows } from "./workflow/create-smithers.ts";
+export { createSmithers, createWorkflows } from "./workflow/create-workflows.ts";
 export type {
   Smithers,
   SmithersOptions,
   WorkflowDefinition,
   Workflows,
   WorkflowsOptions,
-} from "./workflow/create-smithers.ts";
+} from "./workflow/create-workflows.ts";
 export type { WorkflowElement, WorkflowNode } from "./workflow/element.ts";
 export type { OutputToken, Schemas } from "./workflow/output-token.ts";
 export type { WorkflowEvent } from "./workflow/run-state.ts";

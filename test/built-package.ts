@@ -25,7 +25,7 @@ function ensurePackage(): void {
   ensureCode();
   const outputs = sources().map((file) => file.replace(/^src/, "dist").replace(/\.ts$/, ".d.ts"));
   const newest = Math.max(...[...sources(), "tsconfig.build.json", "package.json"].map(timeOf));
-  // A file that has no source any more belongs to an older build.
+  // A file that no longer has a source belongs to an older build.
   const isCurrent = globSync("dist/**/*.d.ts", { cwd: PROJECT }).length === outputs.length;
   if (!isCurrent || outputs.some((file) => timeOf(file) < newest)) build("npm", ["run", "build"]);
 }

@@ -1,5 +1,5 @@
 /**
- * Bundles a program of the tests with our sources into one file. For programs that are started again and again, as after
+ * Bundles a program of the tests with our sources into one file. For programs that are started repeatedly, as after
  * each kill: from hundreds of files a process takes three times as much processor time to start.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
@@ -11,7 +11,7 @@ const PROJECT = resolve(import.meta.dirname, "..");
 
 /** Large packages. Only programs that import them contain them; for others, Node finds them as usual. */
 const LARGE = ["@anthropic-ai/*", "@langchain/*", "@modelcontextprotocol/*", "@openai/*", "ai"];
-/** Packages that are no JavaScript, or data. */
+/** Packages that are not JavaScript, or data. */
 const NOT_BUNDLED = ["@opentelemetry/*", "@vscode/ripgrep", "esbuild", "gpt-tokenizer", "pg-native"];
 
 export interface BundleFolder {

@@ -271,13 +271,13 @@ const MISTAKES: Mistake[] = [
       return used.resolveToolApproval({ id } as never, { approved: true });
     },
     OPTION,
-    "id must be the id of an approval request, a text, not an object",
+    "id must be the id of an approval request, a string, not an object",
   ],
   [
     "no id of an approval",
     () => runtime().resolveToolApproval(undefined as never, { approved: true }),
     OPTION,
-    "id must be the id of an approval request, a text, not undefined",
+    "id must be the id of an approval request, a string, not undefined",
   ],
   [
     "the id of another approval",
@@ -327,7 +327,7 @@ const MISTAKES: Mistake[] = [
     'messages must be a list of messages such as { role: "user", content: "Hello" }, not "Hi."',
   ],
   [
-    "tools beside a registry",
+    "tools alongside a registry",
     () => createMcpServer({ tools: [look], registry: createRegistry([look]) }),
     OPTION,
     "createMcpServer: tools and registry cannot be given together",
@@ -346,7 +346,7 @@ const MISTAKES: Mistake[] = [
     'unknown option "tools". Known options: registry, runtime.',
   ],
   [
-    "a schema of a workflow that is none",
+    "an invalid schema of a workflow",
     () => createSmithers({ out: { a: 1 } as never }),
     "WORKFLOW_INVALID",
     'output "out" must be a Zod 4 schema, not an object',
@@ -362,7 +362,7 @@ const MISTAKES: Mistake[] = [
     "a path that is not a text",
     () => readFileTool(5 as never),
     "TOOL_INPUT_INVALID",
-    "The path has to be a string; it is number",
+    "The path must be a string; it is number",
   ],
   [
     "a context without ids",

@@ -57,7 +57,7 @@ import { BASH_OPTIONS } from "../src/builtin/bash.ts";
 import * as tools from "../src/builtin/index.ts";
 import { READ_PART } from "../src/builtin/read.ts";
 import { WORKER_OPTIONS } from "../src/worker/options.ts";
-import { WORKFLOWS_OPTIONS } from "../src/workflow/create-smithers.ts";
+import { WORKFLOWS_OPTIONS } from "../src/workflow/create-workflows.ts";
 import { RUN_WORKFLOW_OPTIONS } from "../src/workflow/run-options.ts";
 
 interface Surface {
@@ -389,7 +389,7 @@ const FIELDLESS: Readonly<Record<string, unknown>> = {
 
 describe.each(Object.entries(FIELDLESS))("%s", (kind, value) => {
   it.each(Object.entries(SURFACES).filter(([name]) => name !== "a plain definition"))(
-    "is no set of options for %s",
+    "is not a set of options for %s",
     async (_name, { give }) => {
       const refused = await Promise.resolve()
         .then(() => give(value as never))

@@ -29,7 +29,7 @@ export function prepareShortImports(): void {
   Object.assign(process.env, shortImports(PROJECT, process.env["NODE_OPTIONS"]));
 }
 
-/** For a program with an environment of its own. The other user must not be able to change the code that root runs. */
+/** For a program with its own environment. The other user must not be able to change the code that root runs. */
 export function compileCacheOf(user: "own" | "other"): Readonly<Record<string, string>> {
   const own = process.env["NODE_COMPILE_CACHE"] ?? "";
   return { NODE_COMPILE_CACHE: user === "own" ? own : join(dirname(own), "other") };

@@ -1,4 +1,4 @@
-/** One call in full: arguments, output and error, and what came of its approval. */
+/** One call in full: arguments, output and error, and the outcome of its approval. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
 import { decisionOf, duration, moment } from "./format.ts";
@@ -71,7 +71,7 @@ export function CallPanel({ runId, call, onClose }: CallPanelProps) {
   );
 }
 
-/** The request that the call waits or waited for. It is decided in its form above; here it shows what came of it. */
+/** The request that the call waits or waited for. It is decided in its form above; here it shows the outcome. */
 function CallApproval({ id, status }: { id: string; status: string }) {
   const [approval, setApproval] = useState<Approval>();
   const [problem, setProblem] = useState<Problem>();

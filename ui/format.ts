@@ -61,7 +61,7 @@ export function taskName({ nodeId, path, kind }: Named): string {
     : `${nodeId} (${kind === "turn" ? "turn" : "pass"} ${passes.join(".")})`;
 }
 
-/** A run without a name of its own is called by its kind. */
+/** A run without its own name is called by its kind. */
 export function kindAndName({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return name === "" || name === kind ? kind : `${kind} ${name}`;
 }

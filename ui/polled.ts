@@ -1,4 +1,4 @@
-/** Data without an event stream of its own: it is read again and again. */
+/** Data without its own event stream: it is polled. */
 import { useEffect, useState } from "preact/hooks";
 import { asProblem, get, type Problem } from "./api.ts";
 

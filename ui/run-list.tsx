@@ -12,7 +12,7 @@ const LIMIT = "50";
 
 type ListPatch = RunPage & { readonly removed?: readonly string[] };
 
-/** Changed rows replace the old ones; the newest stand first, as the server orders them. */
+/** Changed rows replace the old ones; the newest are first, as the server orders them. */
 function mergeRuns(list: RunPage, patch: Partial<ListPatch>): RunPage {
   const changed = new Map((patch.runs ?? []).map((run) => [run.runId, run]));
   const gone = new Set(patch.removed ?? []);

@@ -143,7 +143,7 @@ function NodeRow({ node, isClosed, span, now }: NodeRowProps) {
   );
 }
 
-/** How long it has taken until now. Nobody knows it of a task whose process is gone. */
+/** How long it has taken so far. Unknown for a task whose process is gone. */
 function timeOf({ startedAtMs, finishedAtMs, status }: RunNode, now: number): number | undefined {
   const end = finishedAtMs ?? (status === "interrupted" ? null : now);
   return startedAtMs === null || end === null ? undefined : end - startedAtMs;

@@ -149,7 +149,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   );
 }
 
-/** What the run was started with, and what came of it. */
+/** The input of the run, and its outcome. */
 function Values({ run: { runId, status } }: { run: LiveRun }) {
   const path = `runs/${encodeURIComponent(runId)}/values`;
   return (

@@ -1,4 +1,4 @@
-/** Where something lies in the time of its run. */
+/** When something happened within its run. */
 
 export interface Span {
   readonly from: number;
@@ -9,7 +9,7 @@ interface TimeBarProps {
   readonly span: Span;
   readonly startedAtMs: number;
   readonly ms: number;
-  /** The color and pattern; its text stands beside the bar. */
+  /** The color and pattern; its text is next to the bar. */
   readonly status: string;
 }
 

@@ -27,7 +27,7 @@ export interface ScriptedCall {
 export interface Place {
   /** An empty folder at the first start; the same folder, as it was left, at a resume. */
   readonly folder: string;
-  /** A PostgreSQL database of its own, with fsync. Empty if this contender does not use it. */
+  /** Its own PostgreSQL database, with fsync. Empty if this contender does not use it. */
   readonly postgres: string;
 }
 

@@ -24,7 +24,7 @@ const program = createCrashProgram(new URL("./agent.tsx", import.meta.url), {
 let starts = 0;
 
 console.log(`An agent orders apples, bread, milk and 40 lemonades at a small shop, in a task of a workflow.
-The demo kills its process with SIGKILL, again and again, and restarts it in the same way.
+The demo kills its process with SIGKILL, repeatedly, and restarts it in the same way.
 `);
 
 await killed("before-intent", 1, "before the intent to order is logged");

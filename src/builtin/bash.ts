@@ -52,7 +52,7 @@ export const BASH_OPTIONS: OptionTable = optionTable<BashOptions>(
 function checkInput(cmd: unknown, args: unknown, options: unknown): void {
   try {
     aText(cmd, "cmd");
-    either('a list of texts such as ["-l", "src"]', aList)(args, "args");
+    either('a list of strings such as ["-l", "src"]', aList)(args, "args");
     listOf(aText)(args, "args");
     checkAgainst(BASH_OPTIONS, options);
   } catch (error) {

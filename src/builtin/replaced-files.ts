@@ -1,6 +1,6 @@
 /** Keeps what `write` and `edit` replace, and puts it back when their calls are reverted. */
 import type { ToolContext } from "../definition/context.ts";
-import { MAX_OUTPUT_BYTES } from "../definition/option-checks.ts";
+import { BASH_TOOL_MAX_OUTPUT_BYTES } from "../sandbox/process/command-limits.ts";
 import type { RevertFields } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";
 import { currentAmbient } from "../invoke/ambient.ts";
@@ -58,7 +58,7 @@ export async function restoreReplaced(
   const replaced = store === undefined ? undefined : await read(store, key, attempt);
   // The call ended before it replaced the file.
   if (replaced === undefined && effectStatus === "unknown") return;
-  if (replaced === undefined) throw notKept("The store does not hold what the call replaced");
+  if (replaced === undefined) throw notKept("The store does not have what the call replaced");
   const { before, afterHash } = replaced;
   if (before === undefined) throw notKept("The file that the call replaced was too large to keep");
   const { rootDir, protectedPaths } = currentSettings();
@@ -67,7 +67,7 @@ export async function restoreReplaced(
     path,
     before: before === null ? undefined : Buffer.from(before, "base64"),
     afterHash,
-    maxBytes: MAX_OUTPUT_BYTES,
+    maxBytes: BASH_TOOL_MAX_OUTPUT_BYTES,
     isProtected: protectPaths(protectedPaths),
   });
 }

@@ -1,5 +1,6 @@
 /** The limits and paths that the tool functions work within: those of the current context, or the defaults. */
-import { DEFAULT_SETTINGS, getToolContext, type ToolSettings } from "../definition/context.ts";
+import { getToolContext } from "../definition/context.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/tool-settings.ts";
 import { currentAmbient } from "../invoke/ambient.ts";
 
 export interface CurrentSettings extends ToolSettings {

@@ -16,7 +16,7 @@ export function answerUsage(command: Command, argv: readonly string[]): void {
   };
 }
 
-/** Arguments after `--` are no options. */
+/** Arguments after `--` are not options. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(2, end === -1 ? undefined : end).includes("--json");
@@ -50,7 +50,7 @@ function unknownCommand(words: string): CliError {
   return new CliError("CLI_USAGE", words, hint);
 }
 
-/** `toolwright --store app.db ps`: options belong behind the command. */
+/** `toolwright --store app.db ps`: options belong after the command. */
 function misplacedHint(command: Command, message: string): string | undefined {
   const [, long = ""] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
   const owner = command.commands.find(({ options }) => options.some((option) => option.long === long));

@@ -1,7 +1,7 @@
 /** Loads `toolwright.config.ts`. Only commands that need it import this file. */
 import { resolve } from "node:path";
 import type { EmbeddingModelLike } from "../definition/models.ts";
-import type { ToolSettings } from "../definition/context.ts";
+import { SETTING_OPTIONS, type SettingOptions } from "../definition/tool-settings.ts";
 import {
   aFullText,
   aFunction,
@@ -12,12 +12,11 @@ import {
   aToolSource,
   Problem,
   valuesOf,
-  SETTING_OPTIONS,
 } from "../definition/option-checks.ts";
 import { checkAgainst, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { TelemetryOption } from "../invoke/telemetry.ts";
-import { aTelemetry, RECORDING } from "../runtime/options.ts";
+import { aTelemetry, RECORDING, type RuntimeOptions } from "../runtime/options.ts";
 import { type ToolSource, toTools } from "../tool/from-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { findDistrust } from "../sandbox/protection/untrusted-files.ts";
@@ -29,14 +28,10 @@ import { importFile, shown } from "./import-file.ts";
 import { absoluteAddress, type StoreOption } from "../operate/store-address.ts";
 
 /** The default export of the config. */
-interface GivenConfig {
+interface GivenConfig extends SettingOptions {
   readonly tools?: ToolSource;
   readonly store?: StoreOption;
   readonly rootDir?: string;
-  readonly allowNetwork?: boolean;
-  readonly maxOutputBytes?: number;
-  readonly toolTimeoutMs?: number;
-  readonly isolation?: ToolSettings["isolation"];
   readonly recording?: "keep" | "off";
   /** Workflow files by name, for `toolwright up <name>`. */
   readonly workflows?: Readonly<Record<string, string>>;
@@ -77,30 +72,17 @@ export interface Config extends ConfigSettings {
   readonly tools: Tool[];
 }
 
-/** The runtime options that a config sets, without the store. */
-export function runtimeOptionsOf(config: ConfigSettings | undefined) {
+/** The runtime options that a config sets, without the store and the tools: all that commands do not use themselves. */
+export function runtimeOptionsOf(config: Partial<Config> = {}): Omit<RuntimeOptions, "store" | "tools"> {
   const {
-    rootDir,
-    allowNetwork,
-    maxOutputBytes,
-    toolTimeoutMs,
-    isolation,
-    model,
-    embeddingModel,
-    telemetry,
-    recording,
-  } = config ?? {};
-  return {
-    rootDir,
-    allowNetwork,
-    maxOutputBytes,
-    toolTimeoutMs,
-    isolation,
-    model,
-    embeddingModel,
-    telemetry,
-    recording,
-  };
+    tools: _tools,
+    store: _store,
+    workflows: _flows,
+    programs: _programs,
+    agents: _agents,
+    ...rest
+  } = config;
+  return rest;
 }
 
 /** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */
@@ -134,7 +116,7 @@ async function withConfig<T>(
   if (typeof exported !== "object" || exported === null || Array.isArray(exported)) {
     throw new CliError(
       "CLI_CONFIG_INVALID",
-      `${shown(file)} does not export a configuration by default.`,
+      `${shown(file)} has no default export with a configuration.`,
       "Write: export default { tools: [ … ] };",
     );
   }

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { nearestName } from "../definition/option-checks.ts";
-import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-workflows.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
 import { importFile, shown } from "./import-file.ts";
@@ -49,7 +49,7 @@ export async function loadWorkflow(path: string): Promise<WorkflowDefinition> {
   const found = Object.keys(exported).find((name) => isWorkflowDefinition(exported[name]));
   throw new CliError(
     "CLI_NO_WORKFLOW",
-    `${shown(file)} does not export a workflow by default.`,
+    `${shown(file)} has no default export that is a workflow.`,
     found === undefined
       ? "Write: export default workflow((ctx) => <Workflow name=…>…</Workflow>);"
       : `It exports the workflow "${found}". Write: export default ${found};`,

@@ -74,7 +74,7 @@ export function refuseAmbiguousOptions(command: Command): void {
       const typed = typeof value !== "string" ? (option.long ?? "") : `${option.long} ${value}`;
       const before = given.get(field) ?? typed;
       if (before !== typed)
-        command.error(`options '${before}' and '${typed}' exclude each other`, {
+        command.error(`options '${before}' and '${typed}' cannot be combined`, {
           code: "commander.conflictingOption",
         });
       given.set(field, typed);

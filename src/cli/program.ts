@@ -49,7 +49,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv);
     return;
   }
-  // A word of another program, such as "reject", is no typo of a command.
+  // A word of another program, such as "reject", is not a typo of a command.
   const meant = meantCommand(word) === undefined ? similarCommand(word, namesOf(program)) : undefined;
   if (meant !== undefined && word !== TOOL_WORD) {
     refuseMisspelt(word, meant, wantsJson(argv));

@@ -42,7 +42,7 @@ async function optionsFor({ run }: Fixture, file: string | undefined): Promise<R
     if (typeof agent !== "function" && (typeof agent !== "object" || agent === null))
       throw new CliError(
         "CLI_FILE_INVALID",
-        `${file} does not export an agent or a function by default.`,
+        `${file} has no default export that is an agent or a function.`,
         "Write: export default agent, or export default ({ runtime, runId }) => …",
       );
     return { agent, ...tools };

@@ -103,7 +103,7 @@ function storedFile(file: string | null, store: string, runId: string): string {
     "CLI_FILE_MISSING",
     file === null
       ? `Run "${runId}" was started by a program, so its file is not stored.`
-      : `The file of run "${runId}", ${file}, does not exist any more.`,
+      : `The file of run "${runId}", ${file}, no longer exists.`,
     `Name it: ${nextCommand(store, "resume", runId, ["--file", "workflow.tsx"])}`,
   );
 }

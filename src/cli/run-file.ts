@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { promptApprover } from "../adapters/commander/prompt-approver.ts";
 import { ToolwrightError } from "../errors.ts";
+import type { SettingOptions } from "../definition/tool-settings.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type RunWorkflowOptions, runWorkflow, type WorkflowResult } from "../workflow/run-workflow.ts";
-import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import type { WorkflowDefinition } from "../workflow/create-workflows.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { stopOnSignals } from "../terminal/stop-on-signals.ts";
 import { CliError, ownedElsewhere } from "./cli-error.ts";
@@ -41,14 +42,7 @@ export interface RunFileOptions {
   readonly config: ConfigSettings | undefined;
   readonly run: Pick<
     RunWorkflowOptions,
-    | "input"
-    | "rootDir"
-    | "allowNetwork"
-    | "maxOutputBytes"
-    | "toolTimeoutMs"
-    | "isolation"
-    | "maxConcurrency"
-    | "acceptChanges"
+    keyof SettingOptions | "input" | "rootDir" | "maxConcurrency" | "acceptChanges"
   >;
 }
 
@@ -87,7 +81,7 @@ async function runShown(
     resume && screen.isLive ? await readEndedTasks((await hostOf(runtime)).store, runId) : [];
   using progress = showProgress(screen, { runId, isResumed: resume, endedTasks });
   using stop = stopOnSignals({
-    onFirst: (signal) => progress.note(`${signal}: stopping the run. Send it again to exit at once.`),
+    onFirst: (signal) => progress.note(`${signal}: stopping the run. Send it again to exit immediately.`),
     onOverdue: () =>
       process.stderr.write("toolwright: the run did not stop in time; exiting. It can be resumed.\n"),
     exitCode: () => EXIT.failed,
@@ -163,8 +157,7 @@ function noteOtherStore(screen: Screen, { options }: WorkflowDefinition, used: s
   if (named === undefined) return;
   const path = typeof named === "string" ? named : named.path;
   if (path !== undefined && absoluteAddress(path) === absoluteAddress(used)) return;
-  const shown =
-    path === undefined ? "an open store of its own" : `the store ${withoutPassword(shownStore(path))}`;
+  const shown = path === undefined ? "its own open store" : `the store ${withoutPassword(shownStore(path))}`;
   screen.warn(
     `the workflow names ${shown}; this command uses ${withoutPassword(used)}. Use --store to choose.`,
   );

@@ -2,18 +2,15 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { givenSettingOptions, type SettingOptions } from "../definition/tool-settings.ts";
 import type { RunWorkflowOptions } from "../workflow/run-workflow.ts";
 import { CliError } from "./cli-error.ts";
 import type { ConfigSettings } from "./load-config.ts";
 import { wholeNumber } from "./parse-options.ts";
 import type { CommonOptions } from "./screen.ts";
 
-export interface RunOptions extends CommonOptions {
+export interface RunOptions extends CommonOptions, SettingOptions {
   readonly rootDir?: string;
-  readonly allowNetwork?: boolean;
-  readonly maxOutputBytes?: number;
-  readonly toolTimeoutMs?: number;
-  readonly isolation?: "require" | "auto" | "off";
   readonly concurrency?: number;
   readonly acceptChanges?: boolean;
   readonly ask?: boolean;
@@ -64,10 +61,7 @@ export function toRunOptions(options: RunOptions): Partial<RunWorkflowOptions> {
   }
   return {
     rootDir,
-    allowNetwork: options.allowNetwork,
-    maxOutputBytes: options.maxOutputBytes,
-    toolTimeoutMs: options.toolTimeoutMs,
-    isolation: options.isolation,
+    ...givenSettingOptions(options),
     maxConcurrency: options.concurrency,
     acceptChanges: options.acceptChanges,
   };
@@ -80,11 +74,9 @@ export function toStartOptions(
 ): Partial<RunWorkflowOptions> {
   const flags = toRunOptions(options);
   return {
+    allowNetwork: false,
+    ...givenSettingOptions(config ?? {}),
     ...flags,
     rootDir: flags.rootDir ?? config?.rootDir,
-    allowNetwork: flags.allowNetwork ?? config?.allowNetwork ?? false,
-    maxOutputBytes: flags.maxOutputBytes ?? config?.maxOutputBytes,
-    toolTimeoutMs: flags.toolTimeoutMs ?? config?.toolTimeoutMs,
-    isolation: flags.isolation ?? config?.isolation,
   };
 }

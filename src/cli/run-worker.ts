@@ -33,7 +33,7 @@ export async function runWorker(screen: Screen, options: WorkerCommandOptions): 
   const restore = screen.isJson ? reserveStdout() : () => undefined;
   const { drainMs = DEFAULT_DRAIN_MS } = options;
   using stop = stopOnSignals({
-    onFirst: (name) => screen.warn(`${name}: draining. Send it again to exit at once.`),
+    onFirst: (name) => screen.warn(`${name}: draining. Send it again to exit immediately.`),
     onOverdue: () => screen.warn("a run did not stop in time; exiting. Another worker takes it over."),
     exitCode: () => EXIT.failed,
     graceMs: drainMs + 10_000,

@@ -43,7 +43,7 @@ export async function serveMcp(folder: string, options: ServeMcpOptions, screen:
     version: readManifest().version,
   };
   using stop = stopOnSignals({
-    onFirst: (name) => note(`${name}: stopping. Send it again to exit at once.`),
+    onFirst: (name) => note(`${name}: stopping. Send it again to exit immediately.`),
     onOverdue: () => note("a call did not stop in time; exiting."),
     exitCode: () => EXIT.failed,
   });

@@ -21,7 +21,7 @@ export async function serveStore(screen: Screen, options: ServeCommandOptions): 
   const config = await loadSettingsFor(screen);
   surviveUnhandledErrors("a workflow");
   using stop = stopOnSignals({
-    onFirst: (name) => screen.warn(`${name}: stopping. Send it again to exit at once.`),
+    onFirst: (name) => screen.warn(`${name}: stopping. Send it again to exit immediately.`),
     onOverdue: () => screen.warn("a run did not stop in time; exiting. It can be resumed."),
     exitCode: () => EXIT.failed,
   });

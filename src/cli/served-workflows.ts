@@ -1,7 +1,7 @@
 /** The workflows of the config, by name, for servers and workers. */
 import { mayHaveChanged } from "../load/code-paths.ts";
 import type { WorkerWorkflowSource } from "../worker/options.ts";
-import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import type { WorkflowDefinition } from "../workflow/create-workflows.ts";
 import { CliError } from "./cli-error.ts";
 import { shown } from "./import-file.ts";
 import type { ConfigSettings } from "./load-config.ts";

@@ -48,7 +48,7 @@ function allowedTypos(word: string, name: string): number {
   const shorter = Math.min(word.length, name.length);
   // One of two letters is half of the word, so accept only swapped letters.
   if (shorter <= 2) return isSwapped(word, name) ? 1 : 0;
-  // The first letter is seldom wrong: "order" is a name of its own, not "worker" with two typos.
+  // The first letter is seldom wrong: "order" is a name in itself, not "worker" with two typos.
   return shorter <= 4 || word.charAt(0) !== name.charAt(0) ? 1 : 2;
 }
 

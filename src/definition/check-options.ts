@@ -14,13 +14,13 @@ import {
   fields,
   fieldsWith,
   listOf,
-  nearestName,
   oneOf,
   paths,
   Problem,
   refuseUnknown,
   storable,
   valuesOf,
+  nearestName,
 } from "./option-checks.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { ToolPolicies } from "./tool-options.ts";
@@ -166,10 +166,7 @@ export function checkPolicies(parts: NamedParts, options: AnyPolicies): void {
       );
     }
     if (options.revert !== undefined && options.sideEffect !== true)
-      throw new Problem(
-        "revert",
-        "needs sideEffect: true: a tool without an effect has nothing to take back.",
-      );
+      throw new Problem("revert", "needs sideEffect: true: a tool without an effect has nothing to revert.");
     if (options.revertNeedsApproval !== undefined && options.revert === undefined)
       throw new Problem("revertNeedsApproval", "needs a revert function.");
     checkRedactPaths("input", options.redact?.input ?? [], parts.schema);

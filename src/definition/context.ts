@@ -15,7 +15,6 @@ import {
   distance,
   Problem,
   refuseUnknown,
-  SETTING_CHECKS,
 } from "./option-checks.ts";
 import { asOptionError } from "./option-table.ts";
 import {
@@ -25,6 +24,7 @@ import {
   type PackageCopy,
   sharedByCopies,
 } from "./package-copy.ts";
+import { SETTING_CHECKS, type ToolSettings } from "./tool-settings.ts";
 
 /**
  * Capabilities that the runtime of a project passes to every tool. A project adds its own by declaration merging, or a
@@ -69,19 +69,6 @@ export interface ToolProgress {
   (progress: number, total?: number, message?: string): void;
 }
 
-/** The limits and paths that tools must respect. */
-export interface ToolSettings {
-  /** Sandbox root. Default: the working directory. */
-  readonly rootDir: string;
-  readonly allowNetwork: boolean;
-  readonly maxOutputBytes: number;
-  /** Process timeout of `bash` and `grep`. */
-  readonly timeoutMs: number;
-  readonly isolation: "require" | "auto" | "off";
-  /** Files that tools cannot change and commands cannot see, such as the store. */
-  readonly protectedPaths: readonly string[];
-}
-
 export interface BaseToolContext extends ToolSettings {
   /**
    * The same for this call in every retry and resume. Pass it to services that accept one. Outside any run each call has a
@@ -109,7 +96,8 @@ export interface BaseToolContext extends ToolSettings {
 }
 
 /** Its field names, which are reserved: no capability can have one. */
-export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> = {
+export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, unknown>> = {
+  ...SETTING_CHECKS,
   idempotencyKey: true,
   toolName: true,
   sideEffect: true,
@@ -125,26 +113,12 @@ export const BASE_CONTEXT_FIELDS: Readonly<Record<keyof BaseToolContext, true>> 
   progress: true,
   reportCost: true,
   durabilitySnapshot: true,
-  rootDir: true,
-  allowNetwork: true,
-  maxOutputBytes: true,
-  timeoutMs: true,
-  isolation: true,
-  protectedPaths: true,
 };
 
 export type ToolContext<Capabilities = ToolCapabilities> = BaseToolContext & Capabilities;
 
 /** The part of a context that a caller can set. Omitted fields have their defaults. */
 export type PartialToolContext = Partial<BaseToolContext>;
-
-export const DEFAULT_SETTINGS = {
-  allowNetwork: false,
-  maxOutputBytes: 200_000,
-  timeoutMs: 60_000,
-  isolation: "auto",
-  protectedPaths: [],
-} as const satisfies Omit<ToolSettings, "rootDir">;
 
 /** One storage for the context of tools and the ambient state of the pipeline, since every call enters it. */
 interface Frame {

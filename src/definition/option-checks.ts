@@ -1,4 +1,4 @@
-/** Composable checks of option values. Each error says what was expected and what came. */
+/** Composable checks of option values. Each error says what was expected and what was given. */
 import { encode, UnencodableError } from "../util/encode.ts";
 import { isPostgresAddress } from "../store/open-store.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
@@ -100,7 +100,7 @@ export function refuseInherited(given: object, known: readonly string[], inside 
   );
   if (name === undefined) return;
   const field = inside === "" ? name : `${inside}.${name}`;
-  throw new Problem(field, "is inherited. Pass a plain object, with each option as a field of its own.");
+  throw new Problem(field, "is inherited. Pass a plain object, with each option as a separate field.");
 }
 
 /** An object that can be stored. */
@@ -179,16 +179,6 @@ function areAlike(one: string, other: string, apart: number): boolean {
   return shorter >= 5 && (one.endsWith(other) || other.endsWith(one));
 }
 
-function passes(check: Check, value: unknown): boolean {
-  try {
-    check(value, "");
-    return true;
-  } catch (error) {
-    if (error instanceof Problem) return false;
-    throw error;
-  }
-}
-
 /** The edit distance: letters to add, remove, change or swap with their neighbour. */
 export function distance(one: string, other: string): number {
   let before: number[] = [];
@@ -205,6 +195,16 @@ export function distance(one: string, other: string): number {
     row = next;
   }
   return row[other.length] ?? 0;
+}
+
+function passes(check: Check, value: unknown): boolean {
+  try {
+    check(value, "");
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 export function describe(value: unknown): string {
@@ -278,7 +278,7 @@ export const aToolSource: Check = must(
   "an array of tools, an object of tools by name, or a registry",
 );
 
-/** A registry is an object with fields of its own. */
+/** A registry is an object with its own fields. */
 export function isToolSource(value: unknown): value is object {
   return Array.isArray(value) || isOptionsObject(value);
 }
@@ -323,7 +323,7 @@ export const someLabels: Check = (value, field) => {
     if (typeof text !== "string" || text.length > LONGEST_LABEL || !isStorableText(text))
       throw new Problem(
         `${field}.${name}`,
-        `must be a text of at most ${LONGEST_LABEL} characters, not ${describe(text)}.`,
+        `must be a string of at most ${LONGEST_LABEL} characters, not ${describe(text)}.`,
       );
   }
 };
@@ -354,28 +354,3 @@ export const anEmbeddingModel: Check = either("an AI SDK embedding model", (valu
 });
 
 export const anIsolation: Check = oneOf("require", "auto", "off");
-
-/** The largest `maxOutputBytes`, and so the largest file that a built-in tool writes. */
-export const MAX_OUTPUT_BYTES = 10_485_760;
-const MAX_TIMEOUT_MS = 3_600_000;
-
-const outputBytes: Check = aNumberIn(Number.MIN_VALUE, MAX_OUTPUT_BYTES);
-const processTimeout: Check = aNumberIn(Number.MIN_VALUE, MAX_TIMEOUT_MS);
-
-/** The settings of tools, as fields of a context. */
-export const SETTING_CHECKS = {
-  rootDir: aText,
-  allowNetwork: aBoolean,
-  maxOutputBytes: outputBytes,
-  timeoutMs: processTimeout,
-  isolation: anIsolation,
-  protectedPaths: listOf(aText),
-} as const satisfies Readonly<Record<string, Check>>;
-
-/** The same settings, as options of a runtime, of a workflow run and of the config. */
-export const SETTING_OPTIONS = {
-  allowNetwork: aBoolean,
-  maxOutputBytes: outputBytes,
-  toolTimeoutMs: processTimeout,
-  isolation: anIsolation,
-} as const satisfies Readonly<Record<string, Check>>;

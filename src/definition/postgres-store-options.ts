@@ -1,4 +1,4 @@
-/** The options of `openPostgresStore`. The store itself lies below the layer that checks options. */
+/** The options of `openPostgresStore`. The store itself is below the layer that checks options. */
 import { LEAST, type PostgresStoreOptions } from "../store/postgres/options.ts";
 import { aBoolean, aFullText, anInteger } from "./option-checks.ts";
 import { optionTable, type OptionTable } from "./option-table.ts";

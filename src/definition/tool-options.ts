@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { ToolCapabilities, ToolContext } from "./context.ts";
 
-// With `Promise` beside `PromiseLike`, compiler errors name the resolved type instead of `then`.
+// With `Promise` alongside `PromiseLike`, compiler errors name the resolved type instead of `then`.
 export type Awaitable<T> = T | Promise<T> | PromiseLike<T>;
 
 export interface CacheOptions<Args> {
@@ -67,13 +67,13 @@ export type Reconciled<Output> =
   | { readonly happened: false }
   | undefined;
 
-/** What `revert` receives besides the arguments. Its ids are those of the call that it takes back. */
+/** What `revert` receives besides the arguments. Its ids are those of the call that it reverts. */
 export interface RevertFields<Output = unknown> {
   /** What the call returned. `undefined` if that is unknown. Redacted fields are marks. */
   readonly output: Output | undefined;
   /** `"unknown"`: the call failed after it began, or was interrupted. Its effect may not have happened. */
   readonly effectStatus: "succeeded" | "unknown";
-  /** The `idempotencyKey` of the call. The revert has a key of its own. */
+  /** The `idempotencyKey` of the call. The revert has its own key. */
   readonly originalIdempotencyKey: string;
 }
 
@@ -132,7 +132,7 @@ export interface ToolPolicies<Args, Output, Capabilities> {
    */
   readonly onUnknown?: OnUnknown | undefined;
   /**
-   * Takes the effect of a call back. A revert is a call of its own: it is logged, and runs once for each call. The arguments
+   * Undoes the effect of a call. A revert is a separate call: it is logged, and runs once for each call. The arguments
    * are those of the log, in which redacted fields are marks.
    */
   readonly revert?: RevertFunction<Args, Output, Capabilities, unknown> | undefined;

@@ -1,7 +1,7 @@
 /** What a model is asked, in the terms of the loop that asks. */
 export interface AskedModel {
   readonly messages: readonly unknown[];
-  /** System prompt, tools and all else that is no message. */
+  /** System prompt, tools and everything else that is not a message. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 

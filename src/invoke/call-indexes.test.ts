@@ -36,7 +36,7 @@ describe("calls of one response", () => {
     expect(indexes.assign(TEXT, { ...CALL, batch: "r1" })).toBe(1);
   });
 
-  test("are the pending calls of the response before", () => {
+  test("are the pending calls of the previous response", () => {
     const indexes = new CallIndexes();
     indexes.release(TEXT, indexes.assign(TEXT, { ...CALL, batch: "r1" }), false);
     expect(indexes.assign(TEXT, { ...CALL, batch: "r2" })).toBe(0);

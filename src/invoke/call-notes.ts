@@ -1,4 +1,4 @@
-/** Notes for the model beside a result. They are stored, so they must not contain redacted values. */
+/** Notes for the model alongside a result. They are stored, so they must not contain redacted values. */
 import { KEY_VERSION } from "../definition/call-key.ts";
 import { type Call, argumentsHash, executedHash } from "./call.ts";
 import { modelNameOf } from "./model-names.ts";

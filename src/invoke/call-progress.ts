@@ -37,7 +37,7 @@ export class Progress {
   approval: ApprovalRow | undefined = undefined;
   /** The id of the approval that this call ran on, or will run on. Also written by `approve`. */
   approvalId: string | null = null;
-  /** What the model reads beside the result. Also written by `approve`, and in a replay by `replay`. */
+  /** What the model reads alongside the result. Also written by `approve`, and in a replay by `replay`. */
   note: string | undefined = undefined;
 
   // Written by `limit`.

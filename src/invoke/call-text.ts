@@ -36,7 +36,7 @@ function unwritable(toolName: string): string {
 }
 
 /**
- * Counted beside the current identity until the store says which version the scope uses.
+ * Counted alongside the current identity until the store says which version the scope uses.
  * @param assignIndex counts the calls with the same text
  */
 export function identifyByVersion1(

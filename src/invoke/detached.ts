@@ -1,6 +1,7 @@
 /** The scope and host of calls outside any run: the settings of the surrounding context, and no store. */
 import { randomUUID } from "node:crypto";
-import { DEFAULT_SETTINGS, getToolIdempotencyKey, type PartialToolContext } from "../definition/context.ts";
+import { getToolIdempotencyKey, type PartialToolContext } from "../definition/context.ts";
+import { DEFAULT_SETTINGS } from "../definition/tool-settings.ts";
 import { isUnrepeatable } from "../definition/tool-spec.ts";
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
@@ -104,7 +105,7 @@ const detachedHost: Host = {
   cutOff: new Set(),
   failedWrites: new FailedWrites(noStore),
   keyReaders: new Set(),
-  runsAtWork: new Set(),
+  activeRuns: new Set(),
   claimed: new Map(),
   boundHere: new Set(),
   recordedTools: new Map(),

@@ -19,7 +19,7 @@ export interface EventEnvelope {
   readonly attempt?: number | undefined;
   /** The call that the event is about. */
   readonly key?: string | undefined;
-  /** The call inside of which it happened. */
+  /** The call inside which it happened. */
   readonly parentKey?: string | undefined;
 }
 
@@ -188,7 +188,7 @@ export type AgentEventDetails =
       readonly costUsd: number;
       readonly replayed: boolean;
     }
-  /** A piece of a response that is still streaming. It counts once `metadata` has come. */
+  /** A piece of a response that is still streaming. It counts once `metadata` has arrived. */
   | { readonly type: "stream"; readonly text: string }
   /** A limit is reached: one more response is requested, without tools. */
   | { readonly type: "budget"; readonly budget: string }
@@ -197,7 +197,7 @@ export type AgentEventDetails =
 
 /** What a loop on the Anthropic SDK does. */
 export type LoopEventDetails<Message = unknown, MessageParam = unknown> =
-  /** A piece of a response that is still streaming. It counts once `response-received` has come. */
+  /** A piece of a response that is still streaming. It counts once `response-received` has arrived. */
   | { readonly type: "text-delta"; readonly turn: number; readonly text: string }
   | { readonly type: "thinking-delta"; readonly turn: number; readonly thinking: string }
   /** The pieces received so far are void: the stream broke off, or the loop was aborted. */
@@ -255,7 +255,7 @@ export type RuntimeEvent = CallEvent | (EventEnvelope & RunEventDetails);
 
 export type EventListener = (event: RuntimeEvent) => void;
 
-/** Events of calls and of their approvals, which every view of a run shows beside its own. */
+/** Events of calls and of their approvals, which every view of a run shows alongside its own. */
 export function isCallEvent(
   event: RuntimeEvent,
 ): event is CallEvent | (EventEnvelope & ApprovalEventDetails) {

@@ -69,7 +69,7 @@ export class FailedWrites {
   }
 
   /**
-   * For what begins again under this name: afterwards the write for its predecessor does not happen any more. It could not
+   * For what begins again under this name: afterwards the write for its predecessor no longer happens. It could not
    * tell the two apart.
    */
   async supersede(name: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** What the pipeline needs from the runtime that it runs in. */
-import type { ToolSettings } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { Models } from "../definition/models.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { CommitLevel, Store, Transaction } from "../store/store.ts";
@@ -41,7 +41,7 @@ export interface Leader {
 /** A run that a worker has taken. */
 export interface ClaimedByWorker {
   readonly release: RunRelease;
-  /** The epoch of the claim, for a run that is no workflow: its scopes check it. */
+  /** The epoch of the claim, for a run that is not a workflow: its scopes check it. */
   readonly epoch?: number | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface Host {
   /** Tools of which a logged call has read its idempotency key. */
   readonly keyReaders: Set<string>;
   /** Workflow runs that are active in this runtime. It may own others whose work has ended. */
-  readonly runsAtWork: Set<string>;
+  readonly activeRuns: Set<string>;
   /** Runs that a worker has taken for this runtime. */
   readonly claimed: Map<string, ClaimedByWorker>;
   /** Set in a replay: nothing runs, and every call and response comes from a fixture. */
@@ -121,6 +121,11 @@ export interface Host {
 /** Commits before it returns, if the store can: the process may be killed in the tool's next statement. */
 export function commitAtOnce<T>({ store }: Host, work: () => Transaction<T>): Promise<T> {
   return store.commitAtOnce?.(work, "normal") ?? store.transaction(work, "normal");
+}
+
+/** Commits a step of a call. Calls in flight share a commit, which waits for the others; a call that is alone need not wait. */
+export function commitCall<T>(host: Host, work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  return host.store.transaction(work, level, host.waitGraph.size <= 1);
 }
 
 /** The durability of a commit: the intent of an unrepeatable effect must survive a power loss. */

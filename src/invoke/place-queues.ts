@@ -28,7 +28,7 @@ export class PlaceQueues {
     else queue.push({ call, wake: undefined });
   }
 
-  /** The call has begun, or does not wait any more. Returns the limit whose queue is empty now. */
+  /** The call has begun, or no longer waits. Returns the limit whose queue is empty now. */
   leave(call: Call): string | undefined {
     if (this.#names.size === 0) return undefined;
     const name = this.#names.get(call);

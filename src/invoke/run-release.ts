@@ -1,6 +1,6 @@
 /**
- * How a worker gives a run back. On request, no task and no call of the run begins any more, and the run is released when
- * its calls in flight have ended and every task at work waits to make its next call. Calls inside a call still run: the
+ * How a worker gives a run back. On request, no further task or call of the run begins, and the run is released when its
+ * calls in flight have ended and every running task waits to make its next call. Calls inside a call still run: the
  * outer one needs them to end.
  */
 export class RunRelease {
@@ -10,7 +10,7 @@ export class RunRelease {
   #inFlight = 0;
   #tasks = 0;
 
-  /** Aborted when the run is released: what is still at work must stop. */
+  /** Aborted when the run is released: what is still running must stop. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -19,7 +19,7 @@ export class RunRelease {
     return this.#requested.signal.aborted;
   }
 
-  /** Aborted as soon as the run is to be given back: a call that waits must not begin any more. */
+  /** Aborted as soon as the run is to be given back: a call that waits must not begin. */
   get requested(): AbortSignal {
     return this.#requested.signal;
   }
@@ -36,7 +36,7 @@ export class RunRelease {
     this.#over.abort(reason);
   }
 
-  /** How many tasks are at work. */
+  /** How many tasks are running. */
   setTasks(count: number): void {
     this.#tasks = count;
     this.#check();

@@ -21,7 +21,7 @@ import { type Writer } from "../store/tables/write-calls.ts";
 import { type Labels, reopenRun } from "../store/tables/runs.ts";
 import { runReverted } from "../store/tables/tombstones.ts";
 import { ensureScope, keysOfScope, type ScopeRow } from "../store/tables/scopes.ts";
-import type { ToolSettings } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { Call } from "./call.ts";
 import type { RunKind } from "./events.ts";
 import type { Host, Limits } from "./host.ts";

@@ -36,6 +36,9 @@ describe("a secret is removed", () => {
     ["with one character encoded as in a URL", secret.replaceAll("+", "%2B")],
     ["with some characters encoded as in a URL", secret.replaceAll(/[ "\\]/g, encodeURIComponent)],
     ["in hex", Buffer.from(secret).toString("hex")],
+    ["in a URL inside a URL", encodeURIComponent(`https://a/?b=${encodeURIComponent(secret)}`)],
+    ["in a dump of its bytes", inspect(Buffer.from(secret))],
+    ["in JSON of its bytes", JSON.stringify(Buffer.from(secret))],
   ])("%s", (_name, text) => {
     const scrubbed = scrub(`failed: ${text}!`);
     expect(scrubbed).toContain("[redacted]");

@@ -152,9 +152,18 @@ function spellingsOfPart(part: string, quotes: typeof QUOTES): string[] {
     ...quoted.map((text) => JSON.stringify(text).slice(1, -1)),
     encodeURI(part.toWellFormed()),
     // Base64 encodes three bytes as four letters: the letters of a shorter secret depend on its neighbours.
-    ...(bytes.length < SHORTEST_UNNAMED ? [] : [...base64Spellings(bytes), bytes.toString("hex")]),
+    ...(bytes.length < SHORTEST_UNNAMED ? [] : [...base64Spellings(bytes), ...byteSpellings(bytes)]),
   ];
 }
+
+/** As dumps of bytes show them: a plain number, with spaces (Node) or colons (OpenSSL), and as JSON. */
+function byteSpellings(bytes: Buffer): string[] {
+  const hex = bytes.toString("hex");
+  const pairs = hex.match(/../g) ?? [];
+  return bytes.length > LONGEST_DUMP ? [hex] : [hex, pairs.join(" "), pairs.join(":"), bytes.join(",")];
+}
+
+const LONGEST_DUMP = 1_024;
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 const asHtml = (text: string): string =>
@@ -186,6 +195,8 @@ const QUOTES: readonly Quote[] = [
   // Forms, and RFC 3986.
   (text) => new URLSearchParams([["", text]]).toString().slice(1),
   (text) => encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (mark) => `%${hexOf(mark, 2)}`),
+  // An address as a parameter of another address.
+  (text) => encodeURIComponent(encodeURIComponent(text.toWellFormed())),
 ];
 
 function hexOf(unit: string, digits: number): string {

@@ -5,8 +5,8 @@ import {
   type PartialToolContext,
   type ToolContext,
   type ToolLog,
-  type ToolSettings,
 } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "./error-record.ts";
 import { runInAmbient } from "./ambient.ts";

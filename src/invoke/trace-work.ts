@@ -1,4 +1,4 @@
-/** Spans around work that is no call: activations of runs, agents, and requests to models. */
+/** Spans around work that is not a call: activations of runs, agents, and requests to models. */
 import { ToolwrightError } from "../errors.ts";
 import type { Transaction } from "../store/store.ts";
 import { exchangeRunTrace, exchangeScopeTrace } from "../store/tables/traces.ts";
@@ -46,7 +46,7 @@ export async function traceWork<T>(
   }
 }
 
-/** Agents and loops have words of their own for how they ended. Spans use those of `runtime.runs`. */
+/** Agents and loops have their own words for how they ended. Spans use those of `runtime.runs`. */
 function toRunStatus(status: string | undefined): string | undefined {
   if (status === "waiting") return "waiting-approval";
   return status === "complete" ? "finished" : status;

@@ -1,7 +1,7 @@
 /**
  * One execution of a function of the tool's author for a call: a try of `execute`, or a function such as `needsApproval`.
  * Tools that the function calls belong to this try. Once the try is over it can make no further call: a function that
- * ignores its signal must not act beside its successor, or after its run has ended.
+ * ignores its signal must not act alongside its successor, or after its run has ended.
  */
 import { onAbort } from "../util/abort.ts";
 import type { Call } from "./call.ts";

@@ -1,5 +1,5 @@
 /**
- * Tool call blocks in the content of a response, which some providers send beside the list of calls. Their inputs are removed
+ * Tool call blocks in the content of a response, which some providers send alongside the list of calls. Their inputs are removed
  * here, since only the list of calls is redacted and shortened, and restored from it when the message is sent.
  */
 import { parseInput } from "../tool/parse-input.ts";

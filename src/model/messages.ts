@@ -66,7 +66,7 @@ function problemWith(message: unknown): string | undefined {
     return `has the role ${JSON.stringify(role)}; it must be one of ${[...ROLES].join(", ")}`;
   const isContent = typeof content === "string" || (Array.isArray(content) && content.every(isPart));
   if (!isContent && !(role === "assistant" && calls !== undefined))
-    return "has no content: a text, or a list of parts";
+    return "has no content: a string, or a list of parts";
   if (role === "tool" && typeof id !== "string") return "is a tool's, without tool_call_id";
   if (calls !== undefined && !(Array.isArray(calls) && calls.every(isCall))) {
     return "has tool_calls that are not { id, function: { name, arguments } }";

@@ -6,7 +6,7 @@ import type { PlanOutline } from "../invoke/events.ts";
 import type { KnownRun } from "./describe-run.ts";
 import type { CallToCopy } from "../store/tables/copy-run.ts";
 import { type Cut, enclosingKeys, type ForkSource, type Kept, rootsOf, type TaskToCopy } from "./fork-cut.ts";
-import { listTasks, parsePlace } from "./task-places.ts";
+import { listTasks, parseTaskName } from "./task-names.ts";
 
 interface Parent extends ForkSource {
   readonly workflow: WorkflowRunRow | undefined;
@@ -22,9 +22,11 @@ export function chooseCut({ row, summary }: KnownRun, parent: Parent, options: F
   const { runId, at, input } = options;
   if (parent.workflow === undefined) {
     if (input !== undefined)
-      throw forkError(`Run "${runId}" is no workflow: its program passes the input, so input cannot be set`);
+      throw forkError(
+        `Run "${runId}" is not a workflow: its program passes the input, so input cannot be set`,
+      );
     if (options.outputs !== undefined)
-      throw forkError(`Run "${runId}" is no workflow, so it has no outputs of tasks to replace`);
+      throw forkError(`Run "${runId}" is not a workflow, so it has no outputs of tasks to replace`);
   }
   if (at !== undefined) return cutAt(parent, options, at, summary.status === "finished");
   if (input !== undefined) return { kind: "start" };
@@ -45,7 +47,7 @@ function taskIds(node: PlanOutline): string[] {
 
 function cutAt(parent: Parent, { runId }: ForkOptions, at: string, isFinished: boolean): Cut {
   const places = placesOf(parent);
-  const place = parsePlace(at, places);
+  const place = parseTaskName(at, places);
   if (place !== undefined) return { kind: "task", ...place };
   const rows = parent.calls.filter(({ key }) => key === at);
   const call = rows.toSorted((one, other) => other.attempt - one.attempt)[0];
@@ -100,10 +102,10 @@ export function outputsFor(
   outputs: ForkOptions["outputs"] = {},
 ): ReplacedOutput[] {
   return Object.entries(outputs).map(([name, output]) => {
-    const place = parsePlace(name, tasks);
+    const place = parseTaskName(name, tasks);
     if (place === undefined)
       throw forkError(
-        `outputs names "${name}", which is no finished task of run "${runId}" before the cut. ${listTasks(tasks)}`,
+        `outputs names "${name}", which is not a finished task of run "${runId}" before the cut. ${listTasks(tasks)}`,
       );
     const found = tasks.filter(
       ({ nodeId, path, status }) =>

@@ -60,7 +60,7 @@ export async function enqueueRun(
   if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME)
     throw refusal(
       "name",
-      `must be the name of a workflow, a text of 1 to ${LONGEST_NAME} characters, not ${describe(name)}`,
+      `must be the name of a workflow, a string of 1 to ${LONGEST_NAME} characters, not ${describe(name)}`,
     );
   checkOptions(ENQUEUE_OPTIONS, options);
   const { runId = randomUUID(), startAt, priority = 0, labels } = options;

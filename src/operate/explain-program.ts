@@ -1,4 +1,4 @@
-/** Explains a run that is no workflow: of an agent, a program or a single call. Its own process or command resumes it. */
+/** Explains a run that is not a workflow: of an agent, a program or a single call. Its own process or command resumes it. */
 import type { Store } from "../store/store.ts";
 import { mayQueueAgain } from "../store/tables/program-claims.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";

@@ -1,4 +1,4 @@
-/** Opens a store for the time of one operation, and finds runs in it. */
+/** Opens a store for one operation, and finds runs in it. */
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";

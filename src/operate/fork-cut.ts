@@ -16,7 +16,7 @@ export interface ForkSource {
   readonly tasks: readonly TaskToCopy[];
   readonly scopes: readonly CopiedScope[];
   readonly calls: readonly CallToCopy[];
-  /** The keys of the calls whose effects were taken back. */
+  /** The keys of the calls whose effects were reverted. */
   readonly reverted: ReadonlySet<string>;
 }
 
@@ -79,7 +79,7 @@ export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): K
   };
 }
 
-/** Without what was taken back, and what came after it: outside it is not so any more. */
+/** Without what was reverted, and what came after it: outside, it is no longer true. */
 function keepAll(source: ForkSource, settled: readonly CallToCopy[], isWorkflow: boolean): Kept {
   const { tasks, reverted } = source;
   const isTrue = ({ key }: CallToCopy): boolean => !reverted.has(key);
@@ -104,7 +104,7 @@ function keepAll(source: ForkSource, settled: readonly CallToCopy[], isWorkflow:
   return { tasks: kept, calls, isBefore, open: undefined };
 }
 
-/** Whether an effect of a task was taken back. */
+/** Whether an effect of a task was reverted. */
 export function isRevertedIn(source: ForkSource): (task: TaskToCopy) => boolean {
   const rootOf = rootsOf(source);
   const roots = source.calls

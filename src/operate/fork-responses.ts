@@ -1,6 +1,6 @@
 /**
  * Decides which model responses of a scope come before the cut of a fork. Pure: it reads nothing. What is not known to come
- * after the cut is kept, for a response that was received is not requested again.
+ * after the cut is kept, because a response that was received is not requested again.
  */
 import { hasRedactedCall } from "../invoke/recording/redact-recording.ts";
 import type { CallToCopy, ResponseToCopy } from "../store/tables/copy-run.ts";
@@ -15,7 +15,7 @@ export function responsesBefore(
 ): ResponseToCopy[] {
   const current = responses.filter(({ attempt }) => attempt === cut.attempt);
   const asking = current.find(({ responseJson }) => names(responseJson, cut.toolCallId));
-  // Its arguments are not known any more: the model must write them again.
+  // Its arguments are no longer known: the model must write them again.
   const isUnusable =
     asking !== undefined &&
     cut.toolCallId !== null &&

@@ -78,7 +78,7 @@ function* fork(
   // What is true outside now will not be when the fork runs.
   if (yield* isBeingReverted(parentId))
     throw forkError(
-      `The effects of run "${parentId}" are being taken back, and that has not ended`,
+      `The effects of run "${parentId}" are being reverted, and that has not ended`,
       "Wait until it has ended, then fork. If its process has died, resume the run or revert it again.",
     );
   const parent = yield* readParent(parentId);
@@ -194,7 +194,7 @@ function* copyScopes(
   }
   const used = new Set([...holding].flatMap((id) => [id, rootOf(id)?.id ?? id]));
   const copied = scopes
-    // Keys of older versions are derived in another way: the fork must find the parent's calls.
+    // Keys of older versions are derived differently: the fork must find the parent's calls.
     .filter(({ id, keyVersion }) => used.has(id) || keyVersion !== KEY_VERSION)
     .map((scope) => ({
       ...scope,

@@ -1,4 +1,4 @@
-/** The workers of a store: what they run, what they are at work on, and whether they are alive. */
+/** The workers of a store: what they serve, what they are running, and whether they are alive. */
 import { isOwnerLive } from "../runtime/owner-liveness.ts";
 import type { Store } from "../store/store.ts";
 import type { Labels } from "../store/tables/runs.ts";
@@ -16,7 +16,7 @@ export interface WorkerSummary {
   readonly serves: readonly Served[];
   readonly sharedRoot: boolean;
   readonly concurrency: number;
-  /** How many runs it is at work on. */
+  /** How many runs it is running. */
   readonly runs: number;
   readonly startedAtMs: number;
   /** When it last renewed its lease. */

@@ -10,7 +10,7 @@ export interface OperatedStore {
   readonly syntax: CommandSyntax;
 }
 
-/** @throws TOOL_STORE_FAILED if the store is not at its path any more, and errors of opening it */
+/** @throws TOOL_STORE_FAILED if the store is no longer at its path, and errors of opening it */
 export async function openForOperators(runtime: Runtime): Promise<OperatedStore> {
   await runtime.ready();
   return useRuntime(runtime, async ({ host: { store }, address }) => {

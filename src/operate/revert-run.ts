@@ -1,4 +1,4 @@
-/** Takes the effects of a run back: those of all its tasks, or of one task and what came after it. */
+/** Reverts the effects of a run: those of all its tasks, or of one task and what came after it. */
 import { aBoolean, aFullText, aRunId } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
@@ -24,7 +24,7 @@ export const REVERT_OPTIONS: OptionTable = optionTable<RevertOptions>(
   { required: ["runId"], example: '{ runId: "order-17" }' },
 );
 
-/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run at work, TOOL_OPTION_INVALID */
+/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run in progress, TOOL_OPTION_INVALID */
 export async function revertRun(
   host: Host,
   options: RevertOptions,
@@ -99,12 +99,12 @@ async function assertIdle(host: Host, runId: string, syntax: CommandSyntax): Pro
 
 async function oneAtATime<T>(host: Host, runId: string, work: () => Promise<T>): Promise<T> {
   const name = `revert ${runId}`;
-  if (host.runsAtWork.has(name)) throw revertedElsewhere(runId);
-  host.runsAtWork.add(name);
+  if (host.activeRuns.has(name)) throw revertedElsewhere(runId);
+  host.activeRuns.add(name);
   try {
     return await work();
   } finally {
-    host.runsAtWork.delete(name);
+    host.activeRuns.delete(name);
   }
 }
 

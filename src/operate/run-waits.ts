@@ -37,7 +37,7 @@ function describeWait({ nodeId, kind, signal, dueAtMs, nowMs, isOver }: OpenWait
   if (!isOver) return `Task "${nodeId}" waits for ${name}${until}${left}.`;
   return isTimeOver
     ? `Task "${nodeId}" waited for ${name}${until}, and can continue.`
-    : `Task "${nodeId}" waited for ${name}, and it has come.`;
+    : `Task "${nodeId}" waited for ${name}, which has arrived.`;
 }
 
 const LATEST_DATE = 8.64e15;

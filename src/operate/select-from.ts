@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import type { EffectRow } from "../store/tables/reverts.ts";
 import { readRootScopes } from "../store/tables/run-pages.ts";
 import { readTaskHeads } from "../store/tables/tasks.ts";
-import { listTasks, parsePlace } from "./task-places.ts";
+import { listTasks, parseTaskName } from "./task-names.ts";
 
 const MOST_SCOPES = 10_000;
 
@@ -17,7 +17,7 @@ export async function selectFrom(store: Store, runId: string, from: string | und
     return { tasks: yield* readTaskHeads(runId), scopes: yield* readRootScopes(runId, MOST_SCOPES) };
   });
   const known = [...tasks, ...scopes];
-  const place = parsePlace(from, known);
+  const place = parseTaskName(from, known);
   if (place === undefined)
     throw refusal("from", `must be a task of run "${runId}", not "${from}". ${listTasks(known)}`);
   const isIn = ({ nodeId, path }: { readonly nodeId: string; readonly path: string }): boolean =>

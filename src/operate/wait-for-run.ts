@@ -1,11 +1,11 @@
-/** Waits, in this process, until a run that waits can continue: its time or a signal has come, or a request was decided. */
+/** Waits, in this process, until a run that waits can continue: its time is over, a signal has arrived, or a request was decided. */
 import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { readReadiness } from "../store/tables/queue.ts";
 import { systemClock } from "../util/clock.ts";
 import { isOver } from "./run-status.ts";
 
-/** Another process may send a signal or decide a request, so the store is read again and again. */
+/** Another process may send a signal or decide a request, so the store is polled. */
 const POLL_MS = 200;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The current span, beside the context manager of the API: an SDK may have registered none, and the tree must be right all the
+ * The current span, alongside the context manager of the API: an SDK may have registered none, and the tree must be right all the
  * same.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

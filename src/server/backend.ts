@@ -110,7 +110,7 @@ export class Backend {
   #reopenNext(runtime: Runtime): void {
     if (this.#own !== runtime || typeof this.#store !== "string") return;
     this.#own = undefined;
-    // It cannot write any more. Runs that it drives end with the same error.
+    // It can no longer write. Runs that it drives end with the same error.
     runtime.close().catch(() => undefined);
   }
 }

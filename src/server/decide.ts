@@ -1,4 +1,4 @@
-/** Decides an approval request over HTTP. The decision is made in the name of the token, for the arguments that were shown. */
+/** Decides an approval request over HTTP. The decision is attributed to the token, and is for the arguments that were shown. */
 import type { z } from "zod";
 import { readShownApproval } from "../operate/list-approvals.ts";
 import { decideRequest } from "../operate/decide-request.ts";

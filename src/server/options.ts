@@ -20,7 +20,7 @@ import {
 import { asOptionError, checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { StoreOption } from "../operate/store-address.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { isWorkflowDefinition } from "../workflow/create-smithers.ts";
+import { isWorkflowDefinition } from "../workflow/create-workflows.ts";
 import { RUN_WORKFLOW_OPTIONS } from "../workflow/run-options.ts";
 import { createToken, OPERATOR, SCOPES, type ServerToken } from "./tokens.ts";
 import type { ServedWorkflows, WorkflowSource } from "./workflow-runs.ts";
@@ -103,7 +103,7 @@ const aWorkflow: Check = (value, field) => {
 
 const aBasePath: Check = must(
   (value) => typeof value === "string" && /^(\/[\w.~-]+)*$/.test(value),
-  'a path such as "/toolwright", without a slash at the end',
+  'a path such as "/toolwright", without a trailing slash',
 );
 
 const SHARED = {

@@ -104,7 +104,7 @@ function tooLarge(): HttpError {
   return new HttpError(
     "HTTP_BODY_TOO_LARGE",
     `The body is larger than ${LARGEST_BODY_BYTES} bytes.`,
-    "Send less at once.",
+    "Send a smaller body.",
     { connection: "close" },
   );
 }

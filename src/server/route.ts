@@ -22,7 +22,7 @@ export interface RouteInput<Params, Query, Body> extends RouteServices {
   readonly query: Query;
   readonly body: Body;
   readonly caller: Caller;
-  /** The address of the server as the client wrote it, without a slash at the end. */
+  /** The address of the server as the client wrote it, without a trailing slash. */
   readonly origin: string;
 }
 

@@ -224,7 +224,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "decideApproval",
-    summary: "Decides an approval request, in the name of the token",
+    summary: "Decides an approval request. The token is recorded as the approver",
     method: "POST",
     path: "/approvals/:id/decision",
     scope: "decide",

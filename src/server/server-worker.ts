@@ -22,7 +22,7 @@ export class ServerWorker {
     this.#starting = this.#start();
   }
 
-  /** Gives the runs at work back. */
+  /** Gives the runs in progress back. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

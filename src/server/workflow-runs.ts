@@ -7,7 +7,7 @@ import type { WorkflowOrigin } from "../operate/workflow-origin.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { WorkerWorkflowSource } from "../worker/options.ts";
-import type { WorkflowDefinition } from "../workflow/create-smithers.ts";
+import type { WorkflowDefinition } from "../workflow/create-workflows.ts";
 import { parseInput } from "../workflow/parse-input.ts";
 import { type RunWorkflowOptions, runWorkflow } from "../workflow/run-workflow.ts";
 

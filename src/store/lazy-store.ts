@@ -49,26 +49,26 @@ export class LazyStore implements Store {
     }
   }
 
-  transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  transaction<T>(work: () => Transaction<T>, level: CommitLevel, isAlone = false): Promise<T> {
     // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
     const onCommit = this.#watchCommits?.();
-    if (onCommit !== undefined) return this.#measured(turn, work, level, onCommit);
-    if (store !== undefined && turn === undefined) return store.transaction(work, level);
-    return this.#after(turn, (opened) => opened.transaction(work, level));
+    if (onCommit !== undefined)
+      return this.#measured(turn, (opened) => opened.transaction(work, level, isAlone), onCommit);
+    if (store !== undefined && turn === undefined) return store.transaction(work, level, isAlone);
+    return this.#after(turn, (opened) => opened.transaction(work, level, isAlone));
   }
 
   async #measured<T>(
     turn: Promise<unknown> | undefined,
-    work: () => Transaction<T>,
-    level: CommitLevel,
+    commit: (store: Store) => Promise<T>,
     onCommit: (ms: number) => void,
   ): Promise<T> {
     if (turn !== undefined) await turn;
     const store = this.#store ?? (await this.opened());
     const startedMs = performance.now();
-    const result = await store.transaction(work, level);
+    const result = await commit(store);
     onCommit(performance.now() - startedMs);
     return result;
   }

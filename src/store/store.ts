@@ -17,12 +17,15 @@ export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** The database file, for a store that has one. */
   readonly path?: string | undefined;
-  /** The address of a PostgreSQL server, for connections beside the store's own: a worker listens on one. */
+  /** The address of a PostgreSQL server, for connections besides the store's own: a worker listens on one. */
   readonly connectionString?: string | undefined;
   /** The key of the redaction hashes, generated once for each store. */
   readonly secret: string;
-  /** Commits all statements of `work`, or none. Rejects with the error of `work`, or with TOOL_STORE_FAILED. */
-  transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T>;
+  /**
+   * Commits all statements of `work`, or none. Rejects with the error of `work`, or with TOOL_STORE_FAILED.
+   * @param isAlone no other transaction is about to follow, so the store need not wait for one that could share the commit
+   */
+  transaction<T>(work: () => Transaction<T>, level: CommitLevel, isAlone?: boolean): Promise<T>;
   /**
    * The same, committed before it returns if the store supports that and the database is not locked. For rows that must be
    * stored even if the program crashes in its next statement.
@@ -41,7 +44,7 @@ export interface Store {
    */
   limitIdle?(ms: number): void;
   /**
-   * Throws if the database is not at its path any more. Reads of a deleted SQLite file succeed, with rows that no other
+   * Throws if the database is no longer at its path. Reads of a deleted SQLite file succeed, with rows that no other
    * process sees. @throws TOOL_STORE_FAILED
    */
   assertInPlace?(): void;

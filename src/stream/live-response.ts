@@ -13,7 +13,7 @@ export class LiveResponse {
   readonly #id: string;
   readonly #streams: RunStreams;
   #stream: RunStream | undefined;
-  /** What was said before the first reader came. */
+  /** What was said before the first reader arrived. */
   #unread: StreamPartDetails[] = [];
   /** What readers have received, without what was retracted. */
   #said: NumberedPart[] = [];
@@ -68,7 +68,7 @@ export class LiveResponse {
 
   /** @param end the parts that readers receive only after the commit */
   async commit<T>(end: readonly StreamPartDetails[], write: Write<T>): Promise<T> {
-    // A reader may have come to another process just now.
+    // A reader may have just started in another process.
     const found = this.#stream ?? (await this.#streams.wanted(this.#origin.runId).catch(() => undefined));
     this.#stopWaiting?.();
     if (this.#stream === undefined && found !== undefined) this.#attach(found);

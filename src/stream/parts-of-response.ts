@@ -1,4 +1,4 @@
-/** The parts of a stored response, for readers who come after it was committed. Knows the forms in which loops store them. */
+/** The parts of a stored response, for readers that start after it was committed. Knows the forms in which loops store them. */
 import type { StreamPartDetails } from "./stream-part.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

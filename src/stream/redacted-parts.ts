@@ -6,7 +6,7 @@ import type { NumberedPart } from "./stream-part.ts";
  * Texts that were joined have the index of their first piece, so that results keep their position after their calls.
  * @param partsJson the parts before
  * @param response the redacted one
- * @returns `null` if they do not match: the parts get new indexes when a reader comes
+ * @returns `null` if they do not match: the parts get new indexes when a reader arrives
  */
 export function redactedParts(partsJson: string, response: unknown): string | null {
   const known = JSON.parse(partsJson) as NumberedPart[];

@@ -26,7 +26,7 @@ export class RegisteredReader {
   readonly #readIndex: () => number;
   #key: PrivateKey | undefined;
   #isEntered = false;
-  /** What was deleted before it came is not missed. */
+  /** What was deleted before it arrived is not missed. */
   #deletedBefore = -1;
   #timer: NodeJS.Timeout | undefined;
   /** The row is written by one statement at a time. */
@@ -73,7 +73,7 @@ export class RegisteredReader {
   async open(kept: KeptParts | "forgotten" | undefined, deletedIndex: number): Promise<string[]> {
     if (kept === undefined) return [];
     if (kept === "forgotten") {
-      // It was not heard of for too long, and comes back.
+      // It was silent for too long, and comes back.
       const deleted = await this.#insert();
       this.#assertRead(Math.max(deleted, deletedIndex));
       return [];

@@ -27,9 +27,9 @@ export class RunStreams {
   readonly #opening = new Map<string, Promise<RunStream>>();
   readonly #open = new Map<string, RunStream>();
   readonly #listeners = new Map<string, Set<StreamListener>>();
-  /** Responses in flight of runs that no one reads: called when a reader has come. */
+  /** Responses in flight of runs that no one reads: called when a reader arrives. */
   readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
-  /** Runs of this runtime that have asked a model: a reader may have come since. */
+  /** Runs of this runtime that have asked a model: a reader may have arrived since. */
   readonly #asked = new Set<string>();
   #watch: Promise<StoreWatch> | undefined;
   #isLooking = false;
@@ -55,7 +55,7 @@ export class RunStreams {
     return this.#listeners.has(runId) || (await this.#store.read(() => nextIndexOf(runId))) !== undefined;
   }
 
-  /** @param onWanted called once, when a reader has come */
+  /** @param onWanted called once, when the first reader arrives */
   waitForReader(runId: string, onWanted: (stream: RunStream) => void): () => void {
     const waiting = this.#unread.get(runId) ?? new Set();
     waiting.add(onWanted);
@@ -109,7 +109,7 @@ export class RunStreams {
     this.#opening.delete(runId);
     this.#open.delete(runId);
     try {
-      // A reader that came after the last request receives the results of its calls.
+      // A reader that arrived after the last request receives the results of its calls.
       const stream = await (opening ?? (isAsked ? this.#openLate(runId) : undefined));
       await stream?.close();
     } catch {

@@ -12,7 +12,7 @@ export interface StreamPlace {
   readonly nodeId?: string | undefined;
   /** The turn of a chat minus one, or the pass of a loop. */
   readonly iteration?: number | undefined;
-  /** The call inside of which an agent said it. */
+  /** The call inside which an agent said it. */
   readonly parentKey?: string | undefined;
 }
 

@@ -16,6 +16,8 @@ const STEERING = [
   ),
   ...Array.from("\u061C\u200B\u200E\u200F\u2028\u2029\u202A\u202E\u2066\u2069\uFEFF\u00AD\u180E"),
   "\u{E0041}",
+  // Invisible: variation selectors, in which a text can be hidden, and code points that are reserved as invisible.
+  ...Array.from("\u034F\u115F\u180B\u2065\u3164\uFE00\uFE0F\uFFF0\u{E0100}\u{E01EF}\u{E0FFF}"),
 ];
 
 describe("untrusted text", () => {
@@ -37,7 +39,7 @@ describe("untrusted text", () => {
   });
 
   it("keeps letters, and shows replaced characters", () => {
-    expect(toTerminalText("Grüße 🙂\n\t漢字")).toBe("Grüße 🙂\n\t漢字");
+    expect(toTerminalText("Grüße 🙂\n\t漢字 ❤\uFE0F")).toBe("Grüße 🙂\n\t漢字 ❤\uFE0F");
     expect(toTerminalLine("a\nb\u001B[31m\u202E\u{E0041}")).toBe(String.raw`a\nb\u001b[31m\u202e\u{e0041}`);
   });
 

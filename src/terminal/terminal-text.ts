@@ -23,7 +23,7 @@ export function toTerminalBlock(text: string): string {
 
 /** A name or an id in a sentence: quoted, unless it is a plain word. */
 export function toTerminalName(name: string): string {
-  return /^[\p{L}\p{N}_.:@/+~#=%-]+$/u.test(name) ? name : JSON.stringify(name);
+  return /^[\p{L}\p{N}_.:@/+~#=%-]+$/u.test(name) && !hasUnsafe(name) ? name : JSON.stringify(name);
 }
 
 /** JSON that is safe to print: control characters are escaped. */

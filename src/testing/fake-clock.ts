@@ -57,7 +57,7 @@ export function createFakeClock(startMs = Date.UTC(2025, 0, 1)): FakeClock {
         },
       };
       signal?.addEventListener("abort", stop, { once: true });
-      // After sleepers with the same end: they came first.
+      // After sleepers with the same end: they were first.
       const index = sleepers.findIndex((other) => other.at > sleeper.at);
       sleepers.splice(index < 0 ? sleepers.length : index, 0, sleeper);
     });

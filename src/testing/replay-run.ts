@@ -3,7 +3,7 @@ import type { ToolwrightError } from "../errors.ts";
 import type { ReplayDifference } from "../invoke/replay/fixture.ts";
 import type { RunState } from "../store/run-words.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { ToolSource } from "../tool/offer-tools.ts";
+import type { ToolSource } from "../tool/from-tool.ts";
 import { lazyModule } from "../util/lazy.ts";
 
 export interface ReplayOptions {

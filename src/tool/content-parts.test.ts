@@ -39,7 +39,7 @@ describe("an output with media", () => {
     expect(parts.map(isImage)).toEqual([false, true, false]);
   });
 
-  test("keeps fields beside the content", () => {
+  test("keeps fields besides the content", () => {
     const content = [{ type: "image", data: PNG, mimeType: "image/png" }];
     expect(contentPartsOf({ content, structuredContent: { width: 3 } })).toEqual([
       image,
@@ -62,7 +62,7 @@ test.each<[string, unknown]>([
   ["an empty list", []],
   ["a list with something else in it", [{ type: "image", data: PNG, mimeType: "image/png" }, 3]],
   ["a record that has a type", { type: "image", data: { width: 3 } }],
-  ["data that is no base64", { type: "image", data: "a picture of a cat", mimeType: "image/png" }],
+  ["data that is not base64", { type: "image", data: "a picture of a cat", mimeType: "image/png" }],
   ["a file without a media type", { type: "file", data: PNG }],
   ["bytes alone", bytes],
 ])("%s is not content with media", (_name, output) => {

@@ -141,7 +141,7 @@ function textIn(base64: string): string | undefined {
   }
 }
 
-/** Of an address such as `file:///reports/may.pdf`. A name without an extension is no file name. */
+/** Of an address such as `file:///reports/may.pdf`. A name without an extension is not a file name. */
 function fileNameIn(uri: unknown): string | undefined {
   if (typeof uri !== "string") return undefined;
   const [, name] = /\/([^/?#]+\.\w+)(?:[?#].*)?$/.exec(uri) ?? [];

@@ -27,12 +27,14 @@ interface Made {
   readonly fields: Fields;
   /** The original values of `KNOWN`, in its order. */
   readonly known: readonly unknown[];
-  /** Its original number of fields. */
+  /** The names of its original fields without the schema, their values, and the number of all its properties. */
+  readonly names: readonly string[];
+  readonly values: readonly unknown[];
   readonly count: number;
 }
 
 /** The original of each tool, by its spec. */
-const originals = sharedByCopies("tools as made.3", () => new WeakMap<object, Made>());
+const originals = sharedByCopies("tools as made.4", () => new WeakMap<object, Made>());
 
 const METHODS = ["execute", "invoke", "call", "run", "func"] as const;
 const SCHEMAS = ["schema", "inputSchema"] as const;
@@ -47,11 +49,14 @@ export function rememberTool<T extends AnyTool>(tool: T): T {
   const fields: Fields = Object.fromEntries(
     Object.entries(accessors).map(([name, { value }]) => [name, value as unknown]),
   );
+  const names = Object.keys(fields);
   originals.set(tool[TOOL_SPEC], {
     tool: tool as unknown as Tool,
     fields: { ...fields, [TOOL_METADATA]: tool[TOOL_METADATA] },
     known: KNOWN.map((name) => fields[name]),
-    count: Object.keys(tool).length,
+    names,
+    values: names.map((name) => fields[name]),
+    count: Reflect.ownKeys(tool).length,
   });
   return tool;
 }
@@ -104,10 +109,10 @@ function changesIn(value: AnyTool): Fields | undefined {
       "it is a deep copy, which may have lost its policies. Copy a tool with { ...tool }, or use fromTool(tool, { … }).",
     );
   }
-  // Hot path: every call of every tool runs this, so it allocates nothing unless there is a change.
   const given = value as unknown as Fields;
   const { fields, known } = made;
   const isOriginal = made.tool === value;
+  if (isOriginal && isAsMade(given, made)) return undefined;
   let changes: Record<PropertyKey, unknown> | undefined;
   for (let index = 0; index < KNOWN.length; index += 1) {
     const name = KNOWN[index] as string;
@@ -117,14 +122,20 @@ function changesIn(value: AnyTool): Fields | undefined {
     } else if (given[name] === known[index]) continue;
     (changes ??= {})[name] = given[name];
   }
-  // Fields that were added. The original itself has none if its number of fields is the same.
-  if (!isOriginal || Object.keys(given).length !== made.count) {
-    for (const name in given) {
-      if (!IS_KNOWN.has(name) && given[name] !== fields[name]) (changes ??= {})[name] = given[name];
-    }
+  for (const name in given) {
+    if (!IS_KNOWN.has(name) && given[name] !== fields[name]) (changes ??= {})[name] = given[name];
   }
   if (given[TOOL_METADATA] !== fields[TOOL_METADATA]) (changes ??= {})[TOOL_METADATA] = given[TOOL_METADATA];
   return changes;
+}
+
+/** For every call of an original: it has the properties that it was made with, and no others. */
+function isAsMade(given: Fields, { names, values, count, fields }: Made): boolean {
+  if (Reflect.ownKeys(given).length !== count || Object.getPrototypeOf(given) !== Object.prototype)
+    return false;
+  for (let index = 0; index < names.length; index += 1)
+    if (given[names[index] as string] !== values[index]) return false;
+  return given[TOOL_METADATA] === fields[TOOL_METADATA];
 }
 
 function withoutSchemas(changes: Fields): Fields | undefined {

@@ -1,8 +1,9 @@
-/** Tools by name. There is one global default registry; `createRegistry` creates others. */
+/** Tools by name, for programs and for models. There is one global default registry; `createRegistry` creates others. */
 import { ToolwrightError } from "../errors.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
 import { aToolSource } from "../definition/option-checks.ts";
 import { asOptionError } from "../definition/option-table.ts";
+import { COMMON_NAME_RULE, type NameRule, toProviderNames } from "../definition/provider-names.ts";
 import { fromTool, type ToolLike, type ToolSource, toTools } from "./from-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -63,4 +64,17 @@ export function getAllTools(): Tool[] {
 
 export function getToolsByGroup(group: string): Tool[] {
   return defaultRegistry.byGroup(group);
+}
+
+/**
+ * The tools of a loop by the names that the model sees. Names that the provider refuses are replaced.
+ * @throws TOOL_ALREADY_REGISTERED if two tools would have the same name
+ */
+export function offerTools(source: ToolSource, rule: NameRule = COMMON_NAME_RULE): ReadonlyMap<string, Tool> {
+  const tools = [...new Set(toTools(source))];
+  const names = toProviderNames(
+    tools.map(({ name }) => name),
+    rule,
+  );
+  return new Map(tools.map((tool, index) => [names[index] ?? tool.name, tool]));
 }

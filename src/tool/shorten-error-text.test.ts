@@ -6,7 +6,7 @@ const errorText = (message: string, hint = "Try again."): string =>
   JSON.stringify({ is_error: true, code: "TOOL_TIMEOUT", message, next_action_hint: hint });
 const mark = (shown: number, total: number): string => `[${shown} of ${total}]`;
 
-test("an error that fits stays as it is", () => {
+test("an error that fits stays unchanged", () => {
   const text = errorText("short");
   expect(shortenErrorText(text, 1_000, mark)).toBe(text);
 });
@@ -19,7 +19,7 @@ test.each(["x", "\n", "😀", "\u0001"])("an error full of %j fits, and is still
   expect(shortened).toContain(`of ${5_000 * char.length}]`);
 });
 
-test("a text that is no error is not shortened here", () => {
+test("a text that is not an error is not shortened here", () => {
   expect(shortenErrorText('{"a":1}', 3, mark)).toBeUndefined();
   expect(shortenErrorText("not JSON", 3, mark)).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { SdkSchema } from "../definition/sdk-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { JsonValue } from "../util/shown-value.ts";
 
-/** The options that an AI SDK loop or a caller passes beside the input. All other fields are added to `ctx`. */
+/** The options that an AI SDK loop or a caller passes besides the input. All other fields are added to `ctx`. */
 export interface ToolCallOptions {
   readonly toolCallId?: string | undefined;
   readonly abortSignal?: AbortSignal | undefined;

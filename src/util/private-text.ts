@@ -19,7 +19,7 @@ export class PrivateKey {
   }
 }
 
-/** Each text has a sender of its own. */
+/** Each text has its own sender. */
 export function encryptFor(publicKey: string, text: string): string {
   const ecdh = createECDH(CURVE);
   const sender = ecdh.generateKeys();

@@ -21,9 +21,10 @@ export function isTooLongForId(text: string): boolean {
   return text.length * 3 > LONGEST_ID_BYTES && new TextEncoder().encode(text).length > LONGEST_ID_BYTES;
 }
 
-// Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible letters.
-// oxlint-disable-next-line eslint/no-misleading-character-class
-const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
+// Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible characters.
+// Text can be hidden in variation selectors. Only those that choose how the emoji before them looks stay.
+const UNSAFE =
+  /(?![\n\t]|(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Keeps line breaks and tabs. */
 export function escapeUnsafe(text: string): string {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { encode } from "./encode.ts";
 import { isPreview, toShownStored, truncateJson } from "./truncate.ts";
 
-test("a text that fits stays as it is", () => {
+test("a text that fits stays unchanged", () => {
   expect(truncateJson('{"a":1}', 7)).toEqual({ text: '{"a":1}', truncated: false });
 });
 

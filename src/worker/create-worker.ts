@@ -15,10 +15,10 @@ export interface Worker extends AsyncDisposable {
    */
   start(): Promise<void>;
   status(): WorkerStatus;
-  /** Resolves when nothing is ready for this worker, and nothing is at work. */
+  /** Resolves when nothing is ready for this worker, and nothing is running. */
   idle(): Promise<void>;
   /**
-   * Takes no more runs, and gives those at work back between two calls. Calls in flight have `drainMs` to end. The runtime
+   * Takes no more runs, and gives its runs back between two calls. Calls in flight have `drainMs` to end. The runtime
    * stays open.
    */
   drain(): Promise<void>;

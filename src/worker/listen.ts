@@ -1,4 +1,4 @@
-/** Listens to a channel of PostgreSQL on a connection of its own, and connects again when it breaks. */
+/** Listens to a channel of PostgreSQL on its own connection, and connects again when it breaks. */
 import type { Client } from "pg";
 import { importPeer } from "../load/import-peer.ts";
 
@@ -14,7 +14,7 @@ export class Listener {
   #pauseMs = FIRST_PAUSE_MS;
   #isStopped = false;
 
-  /** @param onNotification also called with `""` after each connect: what came before it may be lost */
+  /** @param onNotification also called with `""` after each connect: earlier notifications may be lost */
   constructor(address: string, channel: string, onNotification: (payload: string) => void) {
     this.#address = address;
     this.#channel = channel;

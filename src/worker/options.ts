@@ -15,7 +15,7 @@ import { asOptionError, checkOptions, optionTable, type OptionTable } from "../d
 import type { SmartAgent } from "../agent/create-smart-agent.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Labels } from "../store/tables/runs.ts";
-import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-smithers.ts";
+import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-workflows.ts";
 import type { RunWorkflowOptions } from "../workflow/run-workflow.ts";
 
 /** A workflow with the file that exports it. */
@@ -48,7 +48,7 @@ export interface WorkerOptions {
   /** Smart agents on the same runtime, or functions that call one. */
   readonly agents?: Readonly<Record<string, SmartAgent | Program>> | undefined;
   readonly programs?: Readonly<Record<string, Program>> | undefined;
-  /** How many runs it is at work on at the same time. Default 4. */
+  /** How many runs it drives at the same time. Default 4. */
   readonly concurrency?: number | undefined;
   /** Names the version of the code, such as a commit. Runs of workflows with `onChange="pin"` stay with it. */
   readonly build?: string | undefined;

@@ -36,7 +36,7 @@ export class PostgresWakeUps implements WakeUps {
   #wake: () => void = () => undefined;
   #isStopped = false;
 
-  /** @param resendMs a job that has not led to a claim for so long is sent again */
+  /** @param resendMs a job that has not led to a claim for that long is sent again */
   constructor(store: Store, address: string, resendMs: number) {
     this.#store = store;
     this.#address = address;

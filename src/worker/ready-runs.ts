@@ -47,7 +47,7 @@ export class ReadyRuns {
     this.#found = [];
   }
 
-  /** Leaves the run to other workers for so long. */
+  /** Leaves the run to other workers for that long. */
   skip(runId: string, ms: number): void {
     this.#notMine.set(runId, performance.now() + ms);
   }

@@ -1,5 +1,5 @@
 /**
- * A worker at work: takes ready runs while it has free places, drives them, and gives them back when it drains or loses its
+ * A running worker: takes ready runs while it has free places, drives them, and gives them back when it drains or loses its
  * lease. It survives the loss of its database.
  */
 import { hostname } from "node:os";
@@ -16,7 +16,7 @@ import { createWakeUps } from "./create-wake-ups.ts";
 import { DueTimes } from "./due-times.ts";
 import type { WorkerOptions } from "./options.ts";
 import { ReadyRuns } from "./ready-runs.ts";
-import { RunsAtWork } from "./runs-at-work.ts";
+import { ActiveRuns } from "./active-runs.ts";
 import { loadServed, type ServedCode } from "./served.ts";
 import { isAnyGone, sweep, sweepOrphans } from "./sweep.ts";
 import type { WakeUps } from "./wake-up.ts";
@@ -65,7 +65,7 @@ export class RunningWorker {
   readonly #leaseMs: number;
   readonly #takeovers: TakeoverStatements;
   readonly #ready: ReadyRuns;
-  readonly #atWork: RunsAtWork;
+  readonly #active: ActiveRuns;
   readonly #dueTimes: DueTimes;
   readonly #startedAtMs = Date.now();
   #state: WorkerStatus["state"] = "active";
@@ -96,7 +96,7 @@ export class RunningWorker {
       },
       (error) => this.#failed(error),
     );
-    this.#atWork = new RunsAtWork({
+    this.#active = new ActiveRuns({
       host,
       options,
       code,
@@ -106,7 +106,7 @@ export class RunningWorker {
       onEnded: (runId) => this.#dueTimes.fireAfter(runId),
       onFailed: (runId, error) => {
         this.#failed(error);
-        // The run is released as soon as the store answers. Do not take it again and again before that.
+        // The run is released as soon as the store answers. Do not keep taking it before that.
         this.#ready.skip(runId, RETRY_MS);
         this.#sweepIn(RETRY_MS);
       },
@@ -141,8 +141,8 @@ export class RunningWorker {
       build: this.#options.build ?? null,
       labels: this.#options.labels ?? {},
       concurrency: this.#concurrency,
-      running: this.#atWork.list(),
-      claimed: this.#atWork.claimed,
+      running: this.#active.list(),
+      claimed: this.#active.claimed,
       lastError: this.#lastError,
     };
   }
@@ -168,11 +168,11 @@ export class RunningWorker {
     this.#dueTimes.stop();
     clearInterval(this.#neighbourTimer);
     await this.#register().catch((error: unknown) => this.#failed(error));
-    this.#atWork.request();
+    this.#active.request();
     const { drainMs = DEFAULT_DRAIN_MS } = this.#options;
-    await this.#atWork.allEnded(drainMs);
-    this.#atWork.cutOff(new Released());
-    await this.#atWork.allEnded(CUT_OFF_MS);
+    await this.#active.allEnded(drainMs);
+    this.#active.cutOff(new Released());
+    await this.#active.allEnded(CUT_OFF_MS);
     await this.#wakeUps.stop();
     await this.#host.store
       .transaction(() => deleteWorker(this.#host.ownerId), "normal")
@@ -203,7 +203,7 @@ export class RunningWorker {
   }
 
   get #hasRoom(): boolean {
-    return this.#atWork.size < this.#concurrency;
+    return this.#active.size < this.#concurrency;
   }
 
   #look(): void {
@@ -222,7 +222,7 @@ export class RunningWorker {
     this.#isAsked = false;
     if (!this.#hasRoom) return;
     try {
-      const found = await this.#ready.look((runId) => this.#atWork.has(runId));
+      const found = await this.#ready.look((runId) => this.#active.has(runId));
       if (this.#state !== "active") return;
       this.#lastError = null;
       this.#foundNothing = found === 0;
@@ -238,8 +238,8 @@ export class RunningWorker {
     if (!this.#hasRoom || this.#state !== "active") return false;
     const run = this.#ready.next();
     if (run === undefined) return false;
-    if (!this.#atWork.has(run.runId))
-      this.#atWork.take(run, () => {
+    if (!this.#active.has(run.runId))
+      this.#active.take(run, () => {
         // What the last look found is tried first; a wake-up looks again.
         if (!this.#takeNext()) this.wake();
       });
@@ -250,13 +250,13 @@ export class RunningWorker {
     this.#lastError = messageOf(error);
   }
 
-  /** What this worker is at work on may belong to another one from now on. */
+  /** The runs of this worker may belong to another one from now on. */
   #watchLease(): void {
     const signal = this.#host.fencedSignal();
     signal.addEventListener(
       "abort",
       () => {
-        this.#atWork.cutOff(signal.reason as Error);
+        this.#active.cutOff(signal.reason as Error);
         if (this.#state !== "stopped") this.#watchLease();
       },
       { once: true },
@@ -291,7 +291,7 @@ export class RunningWorker {
   }
 
   #tellIdle(): void {
-    const isIdle = this.#atWork.size === 0 && (this.#foundNothing || this.#state === "stopped");
+    const isIdle = this.#active.size === 0 && (this.#foundNothing || this.#state === "stopped");
     if (!isIdle || this.#isPumping) return;
     for (const tell of this.#idleListeners.splice(0)) tell();
   }

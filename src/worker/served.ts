@@ -9,7 +9,7 @@ import { hasTurns } from "../store/tables/turns.ts";
 import type { ReadyRun, Served } from "../store/tables/queue.ts";
 import type { WorkerWorkflow } from "../workflow/claim-for-worker.ts";
 import { shapeOf } from "../workflow/claim-run.ts";
-import { definitionFile, isWorkflowDefinition } from "../workflow/create-smithers.ts";
+import { definitionFile, isWorkflowDefinition } from "../workflow/create-workflows.ts";
 import { startOptionsOf } from "../workflow/run-options.ts";
 import type { Program, WorkerOptions, WorkerWorkflowSource } from "./options.ts";
 

@@ -1,4 +1,4 @@
-/** Asks an agent. Agents of the AI SDK are asked through `stream`, so that readers of the run see the answer as it is made. */
+/** Calls an agent. Agents of the AI SDK are called through `stream`, so that readers of the run see the answer as it is generated. */
 import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
 import type { WorkflowAgent } from "./components.ts";
 

@@ -20,10 +20,10 @@ import {
   either,
   fields,
   listOf,
-  nearestName,
   oneOf,
   Problem,
   withMethods,
+  nearestName,
 } from "../definition/option-checks.ts";
 import { zodSchema } from "../definition/check-options.ts";
 import type {

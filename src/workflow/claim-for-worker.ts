@@ -17,7 +17,7 @@ import {
 import { decode, encode } from "../util/encode.ts";
 import { claimRun, hasChanged, withRunLock, recordIfNew } from "./claim-run.ts";
 import type { OnChange } from "./components.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import { driveRun, orGiveBack } from "./drive-run.ts";
 import { ensureOutputViews } from "./output-views.ts";
 import type { StartOptions } from "./run-options.ts";
@@ -46,7 +46,7 @@ export interface WorkerClaimOptions extends WorkerWorkflow {
   readonly runId: string;
   readonly build: string | null;
   readonly release: RunRelease;
-  /** The run was found by its code. It is taken only if this workflow gives itself the name that the run has. */
+  /** The run was found by its code. It is taken only if this workflow has the name of the run. */
   readonly isByCode: boolean;
   /** The run is this worker's: it is about to be driven. */
   readonly onClaimed: () => void;
@@ -56,7 +56,7 @@ export type WorkerClaim =
   | { readonly kind: "ended"; readonly result: WorkflowResult }
   /** Another process was faster, or the run has ended. */
   | { readonly kind: "lost" }
-  /** The run is of another workflow in the same file. */
+  /** The run belongs to another workflow in the same file. */
   | { readonly kind: "other" }
   /** The code has changed, and the run must not continue with this version. */
   | { readonly kind: "changed"; readonly run: WorkflowRunRow };
@@ -65,7 +65,7 @@ export type WorkerClaim =
 export async function claimForWorker(options: WorkerClaimOptions): Promise<WorkerClaim> {
   const { host, runId } = options;
   const stored = await host.store.read(() => readRun(runId));
-  if (stored === undefined || isOver(stored) || host.runsAtWork.has(runId)) return { kind: "lost" };
+  if (stored === undefined || isOver(stored) || host.activeRuns.has(runId)) return { kind: "lost" };
   if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
     return { kind: "lost" };
   const { workflow, shape } = options;

@@ -19,7 +19,7 @@ import type { Transaction } from "../store/store.ts";
 import { encode } from "../util/encode.ts";
 import { sha256 } from "../util/hash.ts";
 import { codeDigest } from "./code-digest.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 
 export interface NewRun {
   readonly runId: string;
@@ -93,15 +93,15 @@ export function changedError(run: WorkflowRunRow): ToolwrightError {
 
 /** A runtime drives each run at most once at a time. */
 export async function withRunLock<T>(host: Host, runId: string, work: () => Promise<T>): Promise<T> {
-  if (host.runsAtWork.has(runId))
+  if (host.activeRuns.has(runId))
     throw new ToolwrightError("TOOL_RUN_CONFLICT", `Run "${runId}" is already running in this process.`, {
       details: { runId },
     });
-  host.runsAtWork.add(runId);
+  host.activeRuns.add(runId);
   try {
     return await work();
   } finally {
-    host.runsAtWork.delete(runId);
+    host.activeRuns.delete(runId);
   }
 }
 

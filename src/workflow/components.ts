@@ -227,5 +227,19 @@ export const Approval = component<ApprovalProps>("approval", "Approval");
 export const Sleep = component<SleepProps>("sleep", "Sleep");
 /** Waits for a signal that `runtime.signal` sends. */
 export const Signal = component<SignalProps>("signal", "Signal");
-/** Groups elements without adding a node. */
+/** All of them, by the names that workflow files use. */
+export const COMPONENTS = {
+  Workflow,
+  Task,
+  Sequence,
+  Parallel,
+  Branch,
+  Loop,
+  Ralph,
+  Saga,
+  Approval,
+  Sleep,
+  Signal,
+};
+/** Groups elements without adding a node. Created by `<>`. */
 export const Fragment = component<WithChildren>("fragment", "Fragment");

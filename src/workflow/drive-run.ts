@@ -13,7 +13,7 @@ import type { Transaction } from "../store/store.ts";
 import { endSaga } from "../store/tables/reverts.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
 import { endRun, readRun, releaseRun, type EndStatus } from "../store/tables/workflow-runs.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import { warnAboutMissingTasks } from "./missing-tasks.ts";
 import { parseReplacedOutputs } from "./parse-replaced-outputs.ts";
 import type { Plan } from "./plan.ts";
@@ -22,7 +22,7 @@ import { loadStates, resultOf } from "./run-result.ts";
 import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { RunWorkflowOptions, WorkflowResult } from "./run-workflow.ts";
-import { schedule, type ScheduleOptions } from "./schedule.ts";
+import { runPlan, type RunPlanOptions } from "./run-plan.ts";
 import { continueSaga, failSagas } from "./revert-saga.ts";
 import { StoredOutline } from "./stored-outline.ts";
 import type { TaskState } from "./task-state.ts";
@@ -161,19 +161,19 @@ interface RunEnd {
   readonly error?: ToolwrightError;
   /** The tasks that wait for a time or a signal. */
   readonly waits?: readonly WaitPlace[];
-  /** A failed saga has taken back what it could. */
+  /** A failed saga has reverted what it could. */
   readonly isSagaOver?: boolean;
 }
 
 async function outcomeOf(
   run: RunState,
   sagaJson: string | undefined,
-  options: ScheduleOptions,
+  options: RunPlanOptions,
 ): Promise<RunEnd> {
   try {
     if (sagaJson !== undefined) return await continueSaga(run, sagaJson);
     await parseReplacedOutputs(run, options.workflow);
-    const end = await schedule(run, options);
+    const end = await runPlan(run, options);
     if (end.status !== "failed") return end;
     const { failure, sagas } = end;
     const error = ToolwrightError.is(failure) ? failure : taskFailed(failure);

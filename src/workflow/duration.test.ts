@@ -17,13 +17,13 @@ test.each([
 });
 
 test.each(["", "2", "h", "2 hours", "-2h", "2h-", "1e3s", "36526d", Number.NaN, -1, Infinity, null, {}])(
-  "%j is no duration",
+  "%j is not a duration",
   (value) => {
     expect(parseDuration(value)).toBeUndefined();
   },
 );
 
-test("a date or milliseconds are a moment; an invalid date is none", () => {
+test("accepts a date or milliseconds as a time, and rejects an invalid date", () => {
   expect(toMoment(new Date(1_000))).toBe(1_000);
   expect(toMoment(1_000)).toBe(1_000);
   expect(toMoment(new Date("never"))).toBeUndefined();

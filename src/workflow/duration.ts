@@ -17,7 +17,7 @@ export const DURATION_WORDS = 'a duration such as "90s", "2h" or "1d 12h", up to
 const WHOLE = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)\s*)+$/;
 const PART = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 
-/** In whole milliseconds. A number counts as milliseconds. `undefined` for anything that is no duration. */
+/** In whole milliseconds. A number counts as milliseconds. `undefined` for anything that is not a duration. */
 export function parseDuration(value: unknown): number | undefined {
   const ms = typeof value === "string" ? sumOf(value.trim()) : value;
   if (typeof ms !== "number" || !(ms >= 0) || ms > LONGEST_WAIT_MS) return undefined;
@@ -32,7 +32,7 @@ function sumOf(text: string): number | undefined {
   );
 }
 
-/** Milliseconds since 1970. `undefined` for anything that is no date. */
+/** Milliseconds since 1970. `undefined` for anything that is not a date. */
 export function toMoment(value: unknown): number | undefined {
   const ms = value instanceof Date ? value.getTime() : value;
   if (typeof ms !== "number" || Number.isNaN(new Date(ms).getTime())) return undefined;

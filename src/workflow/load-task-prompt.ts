@@ -36,7 +36,7 @@ export async function loadTaskPrompt(
   return loaded;
 }
 
-/** A task with a model has no agent with instructions of its own, so the tool inventory is added. */
+/** A task with a model has no agent with its own instructions, so the tool inventory is added. */
 async function loadInstructions(run: RunState, props: TaskProps): Promise<unknown> {
   if (props.agent !== undefined) return agentInstructions(props);
   const { host } = run;

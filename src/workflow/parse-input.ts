@@ -1,7 +1,7 @@
 /** Checks the input of a run against the schema of its workflow. */
 import { describeIssues } from "../definition/describe-issues.ts";
 import { ToolwrightError } from "../errors.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 
 /** @throws WORKFLOW_INPUT_INVALID */
 export async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {

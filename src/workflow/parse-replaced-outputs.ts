@@ -4,7 +4,7 @@ import { ToolwrightError } from "../errors.ts";
 import { replaceOutput } from "../store/tables/copy-run.ts";
 import { saveRunOptions } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";

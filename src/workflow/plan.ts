@@ -2,6 +2,7 @@
 import type { PlanOutline } from "../invoke/events.ts";
 import { checkProps } from "./check-props.ts";
 import {
+  COMPONENTS,
   type ApprovalProps,
   type ComponentKind,
   kindOf,
@@ -102,8 +103,10 @@ function callComponent(type: (props: never) => unknown, props: object): unknown 
 
 /** The JSX runtime passes `<div>` as a string, and a failed import as `undefined`. */
 function notAComponent(type: unknown): Error {
-  const components =
-    "<Task>, <Sequence>, <Parallel>, <Branch>, <Loop>, <Saga>, <Approval>, <Sleep>, <Signal>";
+  const { Workflow: _root, Ralph: _alias, ...others } = COMPONENTS;
+  const components = Object.keys(others)
+    .map((name) => `<${name}>`)
+    .join(", ");
   if (typeof type === "string") {
     return workflowError(
       `<${type}>`,

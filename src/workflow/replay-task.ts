@@ -59,7 +59,7 @@ function isGiven({ props, loop }: TaskInstance, recorded: FixtureTask, replay: R
   if (recorded.status === "skipped") return true;
   if (recorded.status !== "finished" || replay.hasSteps(props.id, loop.join("."))) return false;
   const isAgent = props.agent !== undefined || props.model !== undefined;
-  // From the cache; or its responses were deleted, in a run that does not keep them; or it worked in a run of its own.
+  // From the cache; or its responses were deleted, in a run that does not keep them; or it worked in its own run.
   return props.cache === true || isAgent;
 }
 

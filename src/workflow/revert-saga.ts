@@ -24,7 +24,7 @@ export interface SagaEnd {
 
 interface StoredSaga extends SagaPlace {
   readonly errorJson: string;
-  /** Sagas that failed beside this one. */
+  /** Sagas that failed alongside this one. */
   readonly others?: readonly SagaPlace[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Validates the options of a run, and selects those that are stored for a resume. */
 import { resolve } from "node:path";
-import type { ToolSettings } from "../definition/context.ts";
+import { SETTING_OPTIONS, type ToolSettings, toSettings } from "../definition/tool-settings.ts";
 import {
   aBoolean,
   aFullText,
@@ -11,7 +11,6 @@ import {
   aRuntime,
   aSignal,
   oneOf,
-  SETTING_OPTIONS,
   someLabels,
 } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
@@ -62,7 +61,7 @@ export type StartOptions = Partial<ToolSettings> & {
   readonly replacedOutputs?: readonly { readonly nodeId: string; readonly path: string }[];
 };
 
-/** The settings for the tools of a stored run. @param optionsJson `undefined` for a run that is no workflow */
+/** The settings for the tools of a stored run. @param optionsJson `undefined` for a run that is not a workflow */
 export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSettings> {
   if (optionsJson === undefined) return {};
   const {
@@ -78,10 +77,7 @@ export function settingsOfRun(optionsJson: string | undefined): Partial<ToolSett
 export function startOptionsOf(options: RunWorkflowOptions): StartOptions {
   return {
     ...(options.rootDir === undefined ? {} : { rootDir: resolve(options.rootDir) }),
-    ...(options.allowNetwork === undefined ? {} : { allowNetwork: options.allowNetwork }),
-    ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
-    ...(options.toolTimeoutMs === undefined ? {} : { timeoutMs: options.toolTimeoutMs }),
-    ...(options.isolation === undefined ? {} : { isolation: options.isolation }),
+    ...toSettings(options),
     ...(options.maxConcurrency === undefined ? {} : { maxConcurrency: options.maxConcurrency }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };

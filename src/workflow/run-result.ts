@@ -4,7 +4,7 @@ import type { Host } from "../invoke/host.ts";
 import { readLoopEnds, readTasks } from "../store/tables/tasks.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { toRow } from "./context.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import { toTaskState } from "./record-task.ts";
 import type { WorkflowResult } from "./run-workflow.ts";
 import { TaskStates } from "./task-state.ts";

@@ -1,5 +1,5 @@
 /** The state of a run in progress that its tasks share. */
-import type { ToolSettings } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { DivergedDetails, EventEnvelope, WorkflowEventDetails } from "../invoke/events.ts";
 import type { Host, Limits } from "../invoke/host.ts";
 import type { RunRelease } from "../invoke/run-release.ts";

@@ -46,7 +46,7 @@ async function runAttempts(run: RunState, task: TaskInstance, first: number): Pr
       const result = await runAttempt(run, task, attempt);
       // What made an attempt fail, such as a timeout, may not happen again.
       if (attempt < recorded) throw attemptFailed(task.props.id, attempt);
-      // The task may have caught the error of a call that was not begun any more, so its result does not count.
+      // The task may have caught the error of a call that was not allowed to begin, so its result does not count.
       run.release?.signal.throwIfAborted();
       if (result.kind === "waiting")
         return await recordTask(run, task, { attempt, status: "waiting", startedAtMs });

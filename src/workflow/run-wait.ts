@@ -82,7 +82,7 @@ function toInputSchema(schema: z.ZodType): object {
   }
 }
 
-/** Another task of the run was faster, or a signal came just now. */
+/** Another task of the run was faster, or a signal has just arrived. */
 const CHANGED = new Error("the signals have changed");
 
 async function unlessChanged(recorded: Promise<TaskState>): Promise<TaskState | "again"> {
@@ -138,7 +138,7 @@ async function checkPayload(
   }
 }
 
-/** A sleep is over, or no signal came in time. A signal that comes before this is stored is used. */
+/** A sleep is over, or no signal arrived in time. A signal that arrives before this is stored is used. */
 function endOfTime(run: RunState, task: TaskInstance, attempt: number): Promise<TaskState | "again"> {
   const { props } = task;
   const { awaits } = props;
@@ -150,7 +150,7 @@ function endOfTime(run: RunState, task: TaskInstance, attempt: number): Promise<
     return unlessChanged(recordTask(run, task, { attempt, status: "skipped", also }));
   const error = new ToolwrightError(
     "WORKFLOW_SIGNAL_TIMEOUT",
-    `Task "${props.id}" waited ${awaits.timeoutMs} ms for the signal "${awaits.name}", and it did not come.`,
+    `Task "${props.id}" waited ${awaits.timeoutMs} ms for the signal "${awaits.name}", and it did not arrive.`,
     { details: { task: props.id, signal: awaits.name } },
   );
   return unlessChanged(recordTask(run, task, { attempt, status: "failed", error, isLast: true, also }));

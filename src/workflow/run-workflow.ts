@@ -1,10 +1,10 @@
 /** Runs a workflow. The promise resolves for a failed run, and rejects only if the run cannot start or be stored. */
-import type { ToolSettings } from "../definition/context.ts";
+import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { ToolwrightError } from "../errors.ts";
 import type { Limits } from "../invoke/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { EndStatus } from "../store/tables/workflow-runs.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import type { Schemas } from "./output-token.ts";
 import type { WorkflowEvent } from "./run-state.ts";
 import { lazyModule } from "../util/lazy.ts";

@@ -26,7 +26,7 @@ import {
   withRunLock,
 } from "./claim-run.ts";
 import { createWorkflowContext } from "./context.ts";
-import { isWorkflowDefinition, type WorkflowDefinition } from "./create-smithers.ts";
+import { isWorkflowDefinition, type WorkflowDefinition } from "./create-workflows.ts";
 import { driveRun } from "./drive-run.ts";
 import { ensureOutputViews } from "./output-views.ts";
 import { parseInput } from "./parse-input.ts";

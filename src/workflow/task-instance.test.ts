@@ -64,7 +64,7 @@ test("passes of one task have different names", () => {
 });
 
 describe("the states of a run", () => {
-  test("a finished state replaces the one before, and is listed under its output", () => {
+  test("a finished state replaces the previous one, and is listed under its output", () => {
     const states = new TaskStates([state("a", "", { status: "started" as never, outputKey: "out" })]);
     expect([states.ofKey("out"), states.last]).toEqual([[], undefined]);
     const finished = state("a", "", { outputKey: "out" });

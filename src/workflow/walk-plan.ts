@@ -231,7 +231,7 @@ export class PlanWalk {
     ]);
   }
 
-  /** Describes the tasks that wait for a dependency. When no task runs any more, this is a deadlock. */
+  /** Describes the tasks that wait for a dependency. When no task is running, this is a deadlock. */
   blocked(): string[] {
     return [...this.#blocked].flatMap(([missing, tasks]) =>
       tasks.map(({ id }) => `"${id}" waits for "${missing}"`),

@@ -1,4 +1,4 @@
-/** Agents inside of tools: their responses are logged and found by request, in any order. */
+/** Agents inside tools: their responses are logged and found by request, in any order. */
 import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
 import { createRuntime, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { recordModel, toAISDKTools } from "toolwright/ai-sdk";

@@ -78,7 +78,7 @@ test.each([
     true,
   ],
   ["a body of garbage", { garbage: "<html>" }, false],
-  ["a body that is no message", { garbage: '{"content": [{"type": "tool_use"}]}' }, false],
+  ["a body that is not a message", { garbage: '{"content": [{"type": "tool_use"}]}' }, false],
 ] as const)("%s leaves nothing, and the run can be resumed", async (_, answer, stream) => {
   const events: AgentLoopEvent[] = [];
   const { server, client } = await serve([answer, "Hello."]);

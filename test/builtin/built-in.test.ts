@@ -161,7 +161,7 @@ describe("bash", () => {
     expect(readFileSync(join(shop.root, "calls.db")).subarray(0, 6).toString()).toBe("SQLite");
   });
 
-  it("dies with the timeout of the runtime, and with the abort of its call", async () => {
+  it("is killed by the timeout of the runtime, and when its call is aborted", async () => {
     const mark = sleepMark();
     const command = { cmd: "sh", args: ["-c", `sleep ${mark}; touch late`] };
     const slow = shop.open({ toolTimeoutMs: 200 });

@@ -224,13 +224,13 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
 });
 
 it.each([
-  ["..", { path: "/a/../b" }, 'holds ".."'],
-  ["a control character", { path: "/a\u0007b" }, "holds a control character"],
-  ["U+0000", { path: "/a\u0000b" }, "holds a control character"],
-  ["half a surrogate pair", { path: "/a\ud800" }, "holds half of a surrogate pair"],
+  ["..", { path: "/a/../b" }, 'contains ".."'],
+  ["a control character", { path: "/a\u0007b" }, "contains a control character"],
+  ["U+0000", { path: "/a\u0000b" }, "contains a control character"],
+  ["half a surrogate pair", { path: "/a\ud800" }, "contains a lone surrogate"],
   ["the root", { path: "/" }, "names the whole drive"],
   ["nothing", { path: "" }, "names the whole drive"],
-  ["too long a name", { path: `/${"a".repeat(256)}` }, "a name of over 255 bytes"],
+  ["too long a name", { path: `/${"a".repeat(256)}` }, "a name longer than 255 bytes"],
   ["too long a path", { path: "/abc".repeat(400) }, "is over 1024 bytes long"],
   ["a drive with a slash", { drive: "a/b" }, "must be 1 to 64 of"],
   ["a drive with a colon", { drive: "a:b" }, "must be 1 to 64 of"],

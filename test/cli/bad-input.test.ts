@@ -37,9 +37,9 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "a file without a workflow",
     ["up", "empty.ts"],
-    /empty\.ts does not export a workflow by default\.\n.*export default/,
+    /empty\.ts has no default export that is a workflow\.\n.*export default/,
   ],
-  ["a workflow that is no default export", ["up", "named.tsx"], /export default mine/],
+  ["a workflow that is not a default export", ["up", "named.tsx"], /export default mine/],
   ["a file that throws", ["up", "throws.ts"], /throws\.ts could not be loaded: no luck\n.*throws\.ts:2/],
   [
     "a package that is not there",
@@ -73,11 +73,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["up", "good.tsx", "--input", '{"name":1}'],
     /The input does not match the workflow.s input schema: name: .*expected string/,
   ],
-  [
-    "a number that is none",
-    ["up", "good.tsx", "--concurrency", "many"],
-    /--concurrency.*whole number from 1/,
-  ],
+  ["an invalid number", ["up", "good.tsx", "--concurrency", "many"], /--concurrency.*whole number from 1/],
   ["--resume without an id", ["up", "good.tsx", "--resume"], /--resume needs --run-id/],
   ["a run that is not there", ["resume", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
   ["a run that is not there", ["why", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
@@ -115,12 +111,12 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     "an option twice",
     ["ps", "--status", "failed", "--status", "finished"],
-    /'--status failed' and '--status finished' exclude each other/,
+    /'--status failed' and '--status finished' cannot be combined/,
   ],
   [
     "a switch and its opposite",
     ["up", "good.tsx", "--no-allow-network", "--allow-network"],
-    /'--no-allow-network' and '--allow-network' exclude each other/,
+    /'--no-allow-network' and '--allow-network' cannot be combined/,
   ],
   ["a port that does not exist", ["mcp", "--http", "70000"], /whole number from 0 to 65535/],
   [

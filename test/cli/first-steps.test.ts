@@ -23,7 +23,7 @@ it.each([
   [["up", "w.tsx", "--input", '{"nam":"Bo"}'], /does not match the workflow's input schema[^]*name/],
   [["up", "w.tsx", "--inputs", "{}"], /Did you mean --input\?/],
   [["up", "missing.tsx"], /There is no file .*missing\.tsx[^]*Create an example: .* init example$/],
-  [["up", "tool.ts"], /does not export a workflow by default[^]*export default workflow\(/],
+  [["up", "tool.ts"], /has no default export that is a workflow[^]*export default workflow\(/],
   [["resume", "r"], /There is no store|There is no run "r"/],
   [["mcp"], /There is no toolwright\.config\.ts[^]*export default \{ tools: \[/],
   [["init", "--template", "shop"], /Allowed choices are tool, agent, chat, workflow, mcp/],

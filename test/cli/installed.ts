@@ -1,5 +1,5 @@
 /**
- * The package as users install it: built, packed and unpacked into a folder, beside the packages that its templates use.
+ * The package as users install it: built, packed and unpacked into a folder, next to the packages that its templates use.
  * Packing takes most of the time, so that all tests of a file share one installation.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -80,7 +80,7 @@ export function installPackage(): Installed {
       return { code: status, output: stdout + stderr };
     },
     serve: async (cwd, line) => {
-      // A group of its own: npm does not pass every signal on.
+      // A separate group: npm does not pass every signal on.
       const child = spawn("sh", ["-c", line], {
         cwd,
         env,

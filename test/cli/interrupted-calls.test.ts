@@ -182,8 +182,8 @@ describe("each decision", () => {
 });
 
 it.each([
-  [["approve", "ID", "--happened", "1", "--run-again"], "exclude each other"],
-  [["approve", "ID", "--args", "{}", "--run-again"], "exclude each other"],
+  [["approve", "ID", "--happened", "1", "--run-again"], "cannot be combined"],
+  [["approve", "ID", "--args", "{}", "--run-again"], "cannot be combined"],
   [["deny", "ID", "--run-again"], "unknown option"],
 ])("refuses %j", async (args, words) => {
   const folder = createFolder();

@@ -105,7 +105,7 @@ describe.runIf(process.platform === "linux")("the live tree", () => {
       "up w.tsx --run-id r",
       [
         [/second hangs[^]*● second/, "\u0003"],
-        ["Send it again to exit at once", "\u0003"],
+        ["Send it again to exit immediately", "\u0003"],
       ],
       { env: { HANG: "1", DEAF: "1" } },
     );

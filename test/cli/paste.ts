@@ -10,7 +10,7 @@ export interface Pasted {
   readonly output: string;
 }
 
-/** Commands of `toolwright` in a text: each on a line of its own, in quotes, or up to a word that ends it. */
+/** Commands of `toolwright` in a text: each on its own line, in quotes, or up to a word that ends it. */
 export function commandsIn(text: string): string[] {
   const name = String.raw`(?:npx toolwright|toolwright|node \S*main\.js)`;
   const verb = "(?:approve|deny|resume|why|inspect|approvals|calls|ps|cancel)";

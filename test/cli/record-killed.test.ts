@@ -69,7 +69,7 @@ test("killed at every step, it leaves a whole fixture, the old one or none, and 
     "the old one: as before",
     "the old one: whole",
   ]);
-  // What a killed process leaves is no fixture by its name.
+  // What a killed process leaves does not have the name of a fixture.
   expect(readdirSync(fixtures).filter((name) => name.endsWith(".fixture.json"))).toEqual(["r1.fixture.json"]);
   expect(rowsOf(join(folder, "toolwright.db"))).toBe(rows);
   expect((await toolwright(folder, ["replay", "fixtures/r1.fixture.json", "long.tsx"])).code).toBe(0);

@@ -107,7 +107,7 @@ it("accepts --file once for a file that has moved", async () => {
   renameSync(join(folder, "w.tsx"), join(folder, "moved.tsx"));
   const lost = await toolwright(folder, ["resume", "r"]);
   expect(lost.code).toBe(1);
-  expect(lost.stderr).toMatch(/w\.tsx, does not exist any more\.\n.*--file/);
+  expect(lost.stderr).toMatch(/w\.tsx, no longer exists\.\n.*--file/);
   const moved = start(folder, ["resume", "r", "--file", "moved.tsx"], HANG);
   await moved.saying("second is written");
   moved.child.kill("SIGKILL");

@@ -42,7 +42,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   it("resumes after a second SIGINT has ended it at once", () =>
     stopInEachCall(async (run) => {
       run.child.kill("SIGINT");
-      await run.saying("Send it again to exit at once");
+      await run.saying("Send it again to exit immediately");
       run.child.kill("SIGINT");
     }));
 

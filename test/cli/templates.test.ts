@@ -45,7 +45,7 @@ const EXPECTED: Readonly<Record<string, { says: RegExp; more: number[]; placed: 
   tool: { says: /Ordered: 2 of apple/, more: [0, 0, 0], placed: ["2 apple"] },
   agent: { says: /approval: Order 50 of pear\?/, more: [0, 0, 0], placed: ["2 apple", "50 pear"] },
   workflow: { says: /"receipt": "2 of apple"/, more: [3, 0, 0, 0], placed: ["2 apple", "50 pear"] },
-  // It serves until it is stopped, so it has a test of its own.
+  // It serves until it is stopped, so it has its own test.
   chat: { says: /^$/, more: [0, 0], placed: ["2 apple"] },
   mcp: { says: /Sent again: \{ receipt: '2 of apple' \}/, more: [0, 0, 0], placed: ["2 apple", "2 apple"] },
 };

@@ -24,7 +24,7 @@ const CASES: readonly (readonly [readonly string[], RegExp])[] = [
   [["gc", "--older-than", "soon"], /a number with a unit/],
   [["up", "w.tsx", "--concurrency", "-1"], /whole number from 1/],
   [["up", "w.tsx", "--resume"], /--resume needs --run-id/],
-  [["approve", "a", "--args", "{}", "--run-again"], /exclude each other/],
+  [["approve", "a", "--args", "{}", "--run-again"], /cannot be combined/],
   [["mcp", "--http", "x"], /whole number from 0/],
   [["mcp"], /--json needs --http/],
 ];

@@ -1,4 +1,4 @@
-/** Budgets of a run whose process is killed again and again in the same call. */
+/** Budgets of a run whose process is killed repeatedly in the same call. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -58,7 +58,7 @@ const wasNotKilled = ({ code, stderr }: Finished): boolean => {
   return code !== null;
 };
 
-/** Sends one request to a server of its own. */
+/** Sends one request to its own server. */
 async function post(folder: string, path: string, body: object, kill?: Kill): Promise<boolean> {
   const server = start(folder, ["serve", "--port", "0", "--json"], { env: envOf(kill) });
   await server.saying("}\n");

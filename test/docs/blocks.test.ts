@@ -122,7 +122,7 @@ test("every command in a shell block exists, with its options", () => {
       [...text.matchAll(/(?:^|[;&|=…] *|npx )toolwright ([a-z-]+)([^\n|#]*)/gm)].flatMap(
         ([, name = "", rest = ""]) => {
           const command = commands.find((one) => one.name === name);
-          // A first word that is no command is a tool of the reader's project.
+          // A first word that is not a command is a tool of the reader's project.
           if (command === undefined) return TOOLS.has(name) ? [] : [`${page}:${line} ${name}`];
           const flags = [...rest.matchAll(/(?<=\s)--[a-z-]+/g)].map(([flag]) => flag);
           return flags

@@ -57,7 +57,7 @@ function openRuntime() {
   return runtime;
 }
 
-it("an imported tool keeps its title and its output schema, and all content beside structured content", async () => {
+it("an imported tool keeps its title and its output schema, and all content alongside structured content", async () => {
   const { chart, plain, image } = await importAll();
   expect(chart).toMatchObject({ title: "Weather chart", description: "Draws a chart" });
   expect(chart?.outputSchema?.jsonSchema).toMatchObject({ properties: { days: { type: "number" } } });

@@ -131,7 +131,7 @@ it("maps names that MCP refuses, logs the original ones, and leaves out tools th
   expect(calls.map(({ toolName }) => toolName).sort()).toEqual(["an odd/name", "constructor"]);
 });
 
-it("makes each request without a key a run of its own", async () => {
+it("makes each request without a key a separate run", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   for (let count = 0; count < 2; count += 1)

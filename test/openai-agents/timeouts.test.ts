@@ -45,7 +45,7 @@ test("a copy with timeoutMs of the SDK: the model reads our timeout, and an equa
   expect(await runtime.calls({ runId: "r" })).toHaveLength(1);
 });
 
-test("timeoutMs is no option of the adapter: the tool has its own", () => {
+test("timeoutMs is not an option of the adapter: the tool has its own", () => {
   const pay = defineTool({ name: "pay", schema: z.object({}), execute: () => "paid" });
   expect(() => toOpenAIAgentTool(pay, { timeoutMs: 20 } as object)).toThrow(/timeoutMs/);
 });

@@ -25,7 +25,7 @@ function expectMeasured(measurements: readonly Measurement[]): void {
 }
 
 describe("measures", () => {
-  test("commits, calls and the sandbox beside a SQLite store, which it does not create", async () => {
+  test("commits, calls and the sandbox next to a SQLite store, which it does not create", async () => {
     const folder = mkdtempSync(join(tmpdir(), "toolwright-machine-"));
     const measurements = await measureMachine(join(folder, "app.db"), BUDGET_MS);
     expect(namesOf(measurements)).toEqual(["commit", "commit-full", "call", "side-effect", "sandbox"]);

@@ -151,7 +151,7 @@ describe.each(GENERATIONS)("SDK %s", (generation) => {
     expect(await seen.points("gen_ai.execute_tool.duration")).toEqual([]);
   });
 
-  it("a call of the next attempt links to the one before", async () => {
+  it("a call of the next attempt links to the previous one", async () => {
     const seen = openSdk(generation);
     const runtime = openRuntime(seen);
     await runtime.call(broken, { sku: "apple" }, { runId: "r", attempt: 1 });

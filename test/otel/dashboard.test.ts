@@ -28,7 +28,7 @@ function prometheusNames(): Set<string> {
 const LABELS = /\bby \([^)]*\)|\{[^}]*\}/g;
 const NAME = /\b(?:toolwright|gen_ai|error)_\w+/g;
 
-/** The names in expressions that are no labels. */
+/** The names in expressions that are not labels. */
 const metricsIn = (text: string): string[] => [...new Set(text.replaceAll(LABELS, "").match(NAME))];
 const labelsIn = (text: string): string[] => [
   ...new Set(text.match(LABELS)?.flatMap((part) => part.match(NAME) ?? [])),

@@ -76,7 +76,7 @@ it("an error of the protocol has its code", async () => {
   });
 });
 
-it("a trace context that is none is ignored", async () => {
+it("an invalid trace context is ignored", async () => {
   const seen = openSdk();
   const client = await connect(openRuntime(seen));
   for (const traceparent of [

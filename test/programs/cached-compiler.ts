@@ -16,7 +16,7 @@ function compiler(): { readonly transformSync: typeof transform; readonly versio
 }
 
 export function transformSync(source: string, options: TransformOptions): { readonly code: string } {
-  // Node finds the source beside the compiled file, so that a copy in another folder has the same text.
+  // Node finds the source next to the compiled file, so that a copy in another folder has the same text.
   const local = { ...options, sourcefile: basename(options.sourcefile ?? "") };
   const digest = createHash("sha256")
     .update(JSON.stringify([source, local]))

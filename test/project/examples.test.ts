@@ -16,7 +16,7 @@ import { join, parse, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { IS_EXHAUSTIVE } from "../amount.ts";
 
-// Many processes, one after another, perhaps beside other tests.
+// Many processes, one after another, perhaps next to other tests.
 vi.setConfig({ testTimeout: 120_000 });
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -115,7 +115,7 @@ function run(examples: string, name: string, folder: string, env: Readonly<Recor
   });
 }
 
-/** A copy beside the packages that it needs, as in a project of a user, with one text in place of another. */
+/** A copy next to the packages that it needs, as in a project of a user, with one text in place of another. */
 function copyExamples(folder: string, file = "run.ts", from = "", to = ""): string {
   const copy = join(folder, "examples");
   cpSync(EXAMPLES, copy, { recursive: true });

@@ -1,6 +1,6 @@
 /**
  * The declaration files as a user's compiler sees them: installed with zod and commander only, without the types of Node,
- * with every declaration file checked, by TypeScript 5.9 and 7. The subpaths that need a peer are compiled beside it.
+ * with every declaration file checked, by TypeScript 5.9 and 7. The subpaths that need a peer are compiled next to it.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { buildPackageInto } from "../built-package.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
-/** What each subpath needs beside the package's own dependencies and zod. */
+/** What each subpath needs besides the package's own dependencies and zod. */
 const PEERS: Readonly<Record<string, string>> = {
   "ai-sdk": "ai",
   anthropic: "@anthropic-ai/sdk",

@@ -22,15 +22,34 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   [/\ba person (?:is asked|decides|has to decide)\b/i, "needs approval, waits for approval"],
   [/\bwho asks\b|\bwants no part\b/i, "the caller; opts out"],
   [/\blets? go of\b/i, "releases"],
+  [/\bany more\b/i, "no longer"],
+  [/\bin clear\b/i, "in plain text"],
+  [/\bagain and again\b/i, "repeatedly"],
 ];
 
 /** Descriptions that models read. They are part of the request hash of stored runs, so they cannot change. */
-const FIXED = new Set(["src/agent/tools/tool-response.ts:34", "src/agent/tools/todo-list.ts:21"]);
+const FIXED = [
+  "nextOffset of the page before goes on.",
+  "write: the whole plan anew.",
+  "[Earlier parts of this conversation are not shown any more.]",
+];
 
 /** Released notes and records of decisions. */
 const PAST = /^(?:CHANGELOG\.md|docs\/decisions\/00(?:0\d|1[0-7])-|test\/formats\/|api\/|sql\/|package-lock)/;
 
-const FOLDERS = ["src", "test", "docs", "examples", "templates", "packages", "bench", "scripts", ".github"];
+const FOLDERS = [
+  "src",
+  "test",
+  "docs",
+  "examples",
+  "templates",
+  "packages",
+  "bench",
+  "scripts",
+  "skills",
+  "ui",
+  ".github",
+];
 
 const files = [
   ...FOLDERS.flatMap((folder) =>
@@ -52,7 +71,7 @@ test.each(BANNED)("no file says %s", (phrase, instead) => {
     readFileSync(resolve(ROOT, name), "utf8")
       .split("\n")
       .flatMap((line, index) =>
-        phrase.test(line) && !FIXED.has(`${name}:${index + 1}`)
+        phrase.test(line) && !FIXED.some((text) => line.includes(text))
           ? [`${name}:${index + 1}: ${line.trim()}`]
           : [],
       ),

@@ -215,9 +215,9 @@ describe("a side effect outside any run", () => {
 
 describe("bashTool", () => {
   it.each<[string, unknown[], RegExp]>([
-    ["arguments as a text", ["echo", "x"], /bashTool: args must be a list of texts such as .*, not "x"/],
-    ["an argument that is no text", ["echo", ["a", 5]], /bashTool: args\[1\] must be a string, not 5/],
-    ["a command that is no text", [["echo"]], /bashTool: cmd must be a string, not an array/],
+    ["arguments as a string", ["echo", "x"], /bashTool: args must be a list of strings such as .*, not "x"/],
+    ["an argument that is not a string", ["echo", ["a", 5]], /bashTool: args\[1\] must be a string, not 5/],
+    ["a command that is not a string", [["echo"]], /bashTool: cmd must be a string, not an array/],
     [
       "a misspelt option",
       ["ls", [], { cdw: "src" }],

@@ -138,7 +138,7 @@ it("rule 14: a call that was cut off is not silently repeated in the same proces
   expect(effects).toHaveLength(1);
 });
 
-it("rule 23: inner calls beside one that waits end before the enclosing call waits, and the next pass finds them", async () => {
+it("rule 23: inner calls alongside one that waits end before the enclosing call waits, and the next pass finds them", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const release = Promise.withResolvers<void>();

@@ -31,7 +31,7 @@ describe("calls whose arguments differ", () => {
     // oxlint-disable-next-line no-sparse-arrays
     ["in a hole", [,], []],
     // oxlint-disable-next-line no-sparse-arrays
-    ["in a hole that is no undefined", [1, , 3], [1, undefined, 3]],
+    ["in a hole that is not undefined", [1, , 3], [1, undefined, 3]],
     ["in an error and its fields", new Error("a"), { name: "Error", message: "a" }],
   ])("%s have their own results, in whatever order they are repeated", async (_what, one, other) => {
     const world = await createWorld();

@@ -25,7 +25,7 @@ function charging(charge: Tool<{ amount: number }, { id: string }>) {
   return charge.call(args);
 }
 
-it("rule 15: a timed-out try that ignores its signal cannot call tools beside its successor", async () => {
+it("rule 15: a timed-out try that ignores its signal cannot call tools alongside its successor", async () => {
   const world = await createWorld();
   const clock = createClock();
   const { charge, effects } = createCharge();
@@ -79,7 +79,7 @@ it("rule 15: after a timeout without retry the abandoned try has no inner effect
 it.each([
   ["another run", { runId: "r2" }],
   ["another task", { runId: "r1", nodeId: "other" }],
-  ["a run of its own", {}],
+  ["its own run", {}],
 ])("rule 15: a timed-out try cannot call tools in %s either", async (_where, options) => {
   const world = await createWorld();
   const clock = createClock();

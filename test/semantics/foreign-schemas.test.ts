@@ -60,8 +60,8 @@ describe("a schema's own checks apply", () => {
     ["a lazy schema", lateSchema],
     ["zodSchema of Zod 3", zodSchema(z3Days)],
     ["Valibot with JSON Schema", toStandardJsonSchema(valibotDays)],
-    ["Valibot and a JSON Schema beside it", valibotDays, { policy: { inputJsonSchema: days } }],
-    ["Zod 3 and a JSON Schema beside it", z3Days, { policy: { inputJsonSchema: days } }],
+    ["Valibot and a JSON Schema alongside it", valibotDays, { policy: { inputJsonSchema: days } }],
+    ["Zod 3 and a JSON Schema alongside it", z3Days, { policy: { inputJsonSchema: days } }],
     ["ArkType", arkDays],
   ])("%s", async (_name, schema, { policy = {} }: { policy?: object } = {}) => {
     const seen: unknown[] = [];

@@ -38,7 +38,7 @@ export async function openStores(): Promise<Stores> {
 }
 
 export interface World {
-  /** A runtime on a connection of its own, as another process would have. */
+  /** A runtime on its own connection, as another process would have. */
   runtime(options?: RuntimeOptions): Promise<Runtime>;
   open(): Promise<Store>;
   /** Marks every runtime so far as a dead process. Its running calls continue, but their results are ignored. */
@@ -171,7 +171,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error("the condition did not come to hold");
+  throw new Error("the condition was never met");
 }
 
 /** Sorts values of any type by their JSON. */
@@ -249,7 +249,7 @@ export function boundStore(store: Store, most = 2_000): Store {
   let count = 0;
   const step = (): void => {
     count += 1;
-    if (count > most) throw new Error(`the store was asked more than ${most} times: this never ends`);
+    if (count > most) throw new Error(`the store was read more than ${most} times: this never ends`);
   };
   return watchStore(store, { onStatement: step, onRead: step });
 }

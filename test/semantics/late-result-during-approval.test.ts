@@ -139,7 +139,7 @@ it("rule 14: its success lets the enclosing call continue without a decision", a
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: a tool that passes its key on does not run beside it either", async () => {
+it("rule 14: a tool that passes its key on does not run alongside it either", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<{ id: string }>();
   const { charge, effects } = createCharge({}, () => answer.promise);
@@ -154,7 +154,7 @@ it("rule 14: a tool that passes its key on does not run beside it either", async
   expect(effects).toHaveLength(1);
 });
 
-it("rule 14: the call does not run beside it, although the approver chose run-again", async () => {
+it("rule 14: the call does not run alongside it, although the approver chose run-again", async () => {
   const world = await createWorld();
   const answer = Promise.withResolvers<{ id: string }>();
   const { charge, effects } = createBlindCharge({ timeoutMs: 30 }, () => answer.promise);

@@ -130,8 +130,8 @@ describe("a result that comes late", () => {
   });
 });
 
-describe("an attempt that is over", () => {
-  it("rule 15: cannot make further calls beside its successor", async () => {
+describe("an attempt that has ended", () => {
+  it("rule 15: cannot make further calls alongside its successor", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge();
     const runtime = await world.runtime();

@@ -103,7 +103,7 @@ describe("maxParallelTools", () => {
     const world = await createWorld();
     let running = 0;
     let most = 0;
-    // The first call lasts until another one runs beside it, however long that takes to start.
+    // The first call lasts until another one runs alongside it, however long that takes to start.
     const together = Promise.withResolvers<void>();
     const { charge, effects } = createCharge({}, async () => {
       running += 1;

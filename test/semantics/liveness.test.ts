@@ -257,7 +257,7 @@ it("rule 17: a decision made while the try was still running is requested again 
   expect(effects).toHaveLength(1);
 });
 
-it("rule 17: a call does not run again beside a cut-off try that does not settle, whatever the decision", async () => {
+it("rule 17: a call does not run again alongside a cut-off try that does not settle, whatever the decision", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ timeoutMs: 100 }, () => new Promise(() => undefined));
   const runtime = await world.runtime();

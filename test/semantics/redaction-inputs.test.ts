@@ -27,7 +27,7 @@ it.each<[string, unknown, string[]]>([
   ["in each item of an unexpected list", [{ number: "4111-1111" }], ["card.number"]],
   ["that is an instance itself", new Card("4111-1111", "Ann"), ["card"]],
   ["in a value with its own toJSON", { toJSON: () => ({ number: "4111-1111" }) }, ["card.number"]],
-])("rule 31: a secret %s is not stored, requested or emitted in clear", async (_where, card, input) => {
+])("rule 31: a secret %s is not stored, requested or emitted in plain text", async (_where, card, input) => {
   const world = await createWorld();
   const seen: unknown[] = [];
   const pay = defineTool({

@@ -1,4 +1,4 @@
-/** Rule 31: values that a tool declares secret are nowhere in clear. */
+/** Rule 31: values that a tool declares secret are nowhere in plain text. */
 import { defineTool, type RuntimeEvent } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -118,7 +118,7 @@ it("rule 31: requests and their prompts show marks only", async () => {
   await expectNowhere(world, SECRET, outcome, approvals);
 });
 
-it("rule 31: a secret in the edited arguments is not stored in clear either", async () => {
+it("rule 31: a secret in the edited arguments is not stored in plain text either", async () => {
   const world = await createWorld();
   const login = createLogin(
     ({ password }) => {

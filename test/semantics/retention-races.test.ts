@@ -1,4 +1,4 @@
-/** Rules 5 and 30: retention beside calls under business keys. A key whose call was deleted is never free again. */
+/** Rules 5 and 30: retention alongside calls under business keys. A key whose call was deleted is never free again. */
 import { expect, test } from "vitest";
 import { defineTool, type Store } from "toolwright";
 import { z } from "zod";
@@ -130,7 +130,7 @@ test("an output that looks like a preview of the log is returned as it is", asyn
 });
 
 test(
-  "rule 30: orders under business keys are placed once each while retention loops beside them",
+  "rule 30: orders under business keys are placed once each while retention loops alongside them",
   { timeout: 60_000 },
   async () => {
     const world = await createWorld();

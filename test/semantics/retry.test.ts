@@ -101,7 +101,7 @@ describe("a service that sends Retry-After", () => {
   });
 
   it.each<[string, unknown]>([
-    ["a text that is no time", { headers: { "retry-after": "soon" } }],
+    ["a text that is not a time", { headers: { "retry-after": "soon" } }],
     ["an empty text", { headers: { "retry-after": "" } }],
     ["a negative number", { retryAfterMs: -5 }],
     ["no number at all", { retryAfterMs: Number.NaN }],

@@ -1,4 +1,4 @@
-/** Rule 39: a revert is a call of its own, and happens at most once for each effect. Effects are counted outside. */
+/** Rule 39: a revert is a separate call, and happens at most once for each effect. Effects are counted outside. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -303,7 +303,7 @@ describe("runtime.revert", () => {
     ]);
   });
 
-  it("reverts one task and what came after it", async () => {
+  it("reverts one task and everything after it", async () => {
     const world = await createWorld();
     const { charge, ledger } = createPayments();
     const runtime = await world.runtime({ tools: [charge] });
@@ -436,7 +436,7 @@ describe("write and edit", () => {
   }
   const patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-second secret\n+third\n";
 
-  it("are put back as they were, newest first, and what they replaced is not stored in clear", async () => {
+  it("are put back as they were, newest first, and what they replaced is not stored in plain text", async () => {
     const world = await createWorld();
     const folder = await openFolder();
     const runtime = await world.runtime({ rootDir: folder });

@@ -151,7 +151,7 @@ describe("a program", () => {
 });
 
 describe("a bare call", () => {
-  test("is a run of its own, with the name of its tool", async () => {
+  test("is a separate run, with the name of its tool", async () => {
     const { runtime, reader } = await open();
     await runtime.call(pure, {}, { labels: { team: "red" } });
     await runtime.call(failing, {}, { runId: "named" });

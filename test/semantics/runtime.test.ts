@@ -127,7 +127,7 @@ describe("disposal", () => {
   });
 
   it.each(["fresh", "warm"])(
-    "keeps a store of its own open for a call that was made a moment before (%s)",
+    "keeps its own store open for a call that was made a moment before (%s)",
     async (state) => {
       const { charge } = createCharge();
       const runtime = createRuntime({ store: ":memory:" });

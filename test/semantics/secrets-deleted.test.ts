@@ -197,7 +197,7 @@ test("rule 37: an approved write", async () => {
 const CARDS = { input: ["cards.no"] } as const;
 
 test.each<[string, unknown]>([
-  ["a misspelt field beside the path", { card: SECRET }],
+  ["a misspelt field alongside the path", { card: SECRET }],
   ["a list that is an object", { cards: { no: SECRET, z: SECRET } }],
   ["a field that the schema does not know", { cards: [{ no: "1234", z: SECRET }], note: SECRET }],
   ["a text", SECRET],

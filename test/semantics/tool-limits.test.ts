@@ -59,7 +59,7 @@ describe("concurrency", () => {
     expect(await places(world)).toEqual([]);
   });
 
-  it("rule 24: calls with different keys do not wait for each other, and the key is not stored in clear", async () => {
+  it("rule 24: calls with different keys do not wait for each other, and the key is not stored in plain text", async () => {
     const world = await createWorld();
     const { tool, entered, open } = createGated({ concurrency: { max: 1, key: ({ customer }) => customer } });
     const runtime = await world.runtime();
@@ -306,7 +306,7 @@ describe("rate", () => {
     expect(Math.max(...begun) - from).toBeGreaterThanOrEqual(2 * perMs - 1);
   });
 
-  it("keys have rates of their own, and a waiting call can be aborted", async () => {
+  it("keys have their own rates, and a waiting call can be aborted", async () => {
     const world = await createWorld();
     const work = defineTool({
       name: "work",
@@ -345,7 +345,7 @@ describe("rate", () => {
   });
 });
 
-it("refuses wrong limits by name, and a key that is no text", async () => {
+it("refuses wrong limits by name, and a key that is not a string", async () => {
   const withLimits = (policies: object) => () =>
     defineTool({ name: "t", schema, execute: () => 1, ...policies });
   expect(withLimits({ concurrency: {} })).toThrow('"t": concurrency.max is missing.');

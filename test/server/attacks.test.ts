@@ -61,7 +61,7 @@ describe("tokens", () => {
     expect((await ask(server, "/runs", { token: null, headers })).status).toBe(401);
   });
 
-  test("the health check needs no token and tells nothing about the store", async () => {
+  test("the health check needs no token and reveals nothing about the store", async () => {
     const answer = await ask(server, "/healthz", { token: null });
     expect(answer).toMatchObject({ status: 200, body: { status: "ok", store: "ok" } });
   });
@@ -156,7 +156,7 @@ describe("the sign-in link", () => {
     expect((await fetch(`${server.url}/sign-in${query}`, { redirect: "manual" })).status).toBe(401);
   });
 
-  test("decisions of the browser are made in the name of the browser", async () => {
+  test("decisions of the browser are attributed to the browser", async () => {
     const cookie = await signIn();
     const { id, argsHash } = await requestPayment(openRuntime(store), "r");
     const answer = await ask(server, `/approvals/${id}/decision`, {

@@ -43,7 +43,7 @@ test.each<Mistake>([
     'unknown option "fil" of "workflows.a". Did you mean "file"?',
   ],
   [
-    "a file that is no text",
+    "a file that is not text",
     () => handler({ workflows: { a: { load, file: 5 } } }),
     "workflows.a.file must be a non-empty string, not 5",
   ],

@@ -89,7 +89,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     }
   });
 
-  test("a settled request answers 409, with who decided, what and when as data", async () => {
+  test("a decision on a settled request returns 409, with who decided, what and when as data", async () => {
     const store = await freshStore(kind);
     const server = await startServer({ store });
     const runtime = openRuntime(store);

@@ -62,7 +62,7 @@ function holds(data: Readonly<Record<string, unknown>>, calls: number): boolean 
   return (data["runs"] as { calls: number }[]).some((run) => run.calls === calls);
 }
 
-test("each connection begins with a snapshot of what is true now", async () => {
+test("each connection begins with a snapshot of the current state", async () => {
   const store = await freshStore();
   const server = await startServer({ store });
   const runtime = openRuntime(store);

@@ -108,7 +108,7 @@ test("a run that was deleted by retention: 404 that says so", async () => {
   }
 });
 
-test("a database that is away: reads end with 503 in time, and work again when it is back", async () => {
+test("while the database is unavailable, reads return 503 in time; they work again when it is back", async () => {
   const proxy = await openSwitch(await freshPostgresSchema());
   const server = await startServer({ store: proxy.address });
   expect((await ask(server, "/runs")).status).toBe(200);

@@ -57,7 +57,7 @@ export async function audit(options: AuditOptions): Promise<void> {
         evidence: request,
       });
     else if (answered.has(String(id))) tally.count("approvals answered");
-    // The end of a task voids what it does not need any more.
+    // The end of a task voids what it no longer needs.
     else tally.count(`approvals ${String(status)}`);
   }
 }

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own behind a proxy: it crashes and restarts, and its connections are cut. */
+/** A separate PostgreSQL server behind a proxy: it crashes and restarts, and its connections are cut. */
 import { Client } from "pg";
 import { openCuttingProxy } from "../postgres/cutting-proxy.ts";
 import { startServer } from "../postgres/start-server.ts";

@@ -21,7 +21,7 @@ export function toRecord(result: SoakResult, minutes: number, at: Date): Recorde
   return { at: at.toISOString(), seed, minutes, stores: [...stores], seconds, counts, faults: faults.length };
 }
 
-/** @throws if a line is no result of a soak */
+/** @throws if a line is not a result of a soak */
 export function readRecord(file: string): RecordedSoak[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n");

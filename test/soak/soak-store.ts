@@ -29,8 +29,6 @@ export interface SoakStoreOptions {
   readonly tally: Tally;
   /** Aborted when the faults end. */
   readonly faultsOver: AbortSignal;
-  /** Aborted when everything must end at once. */
-  readonly signal: AbortSignal;
 }
 
 /** Without faults something happens all the time, also on a slow machine, until every job has ended. */
@@ -76,7 +74,7 @@ export async function soakStore(options: SoakStoreOptions): Promise<void> {
     chat,
     server,
     tally,
-    signal: AbortSignal.any([cut.signal, options.signal]),
+    signal: cut.signal,
   };
   const approver = new Approver({ runtime, server, ledger, tally });
   const lanes = new Lanes(options, host, scripts);
@@ -92,7 +90,6 @@ export async function soakStore(options: SoakStoreOptions): Promise<void> {
     cut.abort();
     await approver.stop();
     await Promise.all(kept.map((one) => one.end(LONGEST_DRAIN_MS)));
-    options.signal.throwIfAborted();
     const { jobs } = lanes;
     await audit({ store: database.name, runtime, jobs, ledger, tally, answered: approver.answered });
   } finally {

@@ -26,7 +26,8 @@ export interface SoakOptions {
   /** The project, in a location that every user of the machine can read. */
   readonly publicRoot: string;
   readonly onProgress?: (tally: Tally) => void;
-  readonly signal?: AbortSignal | undefined;
+  /** Aborted: the faults end earlier. The jobs still come to their end, and the audit follows. */
+  readonly endFaults?: AbortSignal | undefined;
 }
 
 export interface SoakResult {
@@ -53,7 +54,7 @@ export const SMALL: Scale = {
 };
 
 /** As many kills as possible: scripts start fast. */
-export const LARGE: Scale = { workers: 2, lanes: { ...SMALL.lanes, workflow: 3, script: 4, chat: 2 } };
+export const LARGE: Scale = { workers: 2, lanes: { ...SMALL.lanes, workflow: 3, script: 8, chat: 2 } };
 
 const PROGRESS_MS = 1_000;
 
@@ -64,7 +65,6 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const rootDir = mkdtempSync(join(tmpdir(), "toolwright-soak-root-"));
   const databases: Database[] = [];
   const faultsOver = new AbortController();
-  const signal = options.signal ?? new AbortController().signal;
   await using ledger = await openLedger(tally);
   await using anthropic = await createScriptedAnthropic([({ body }) => answerRequest(body.messages)], {
     atEnd: "repeat-last",
@@ -85,7 +85,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const progress = setInterval(() => {
       onProgress?.(tally);
       // What went wrong once is enough: the audit then shows everything.
-      if (tally.kills >= mostKills || tally.faults.length > 0 || signal.aborted) endFaults();
+      if (tally.kills >= mostKills || tally.faults.length > 0 || options.endFaults?.aborted === true)
+        endFaults();
     }, PROGRESS_MS);
     try {
       await Promise.all(
@@ -100,7 +101,6 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
             rootDir,
             tally,
             faultsOver: faultsOver.signal,
-            signal,
           }),
         ),
       );

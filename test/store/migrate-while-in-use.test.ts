@@ -48,7 +48,7 @@ test("rule 29: a migration gives way to a transaction that it would deadlock wit
   ]);
 });
 
-test("concurrent opens beside transactions in every order all succeed", { timeout: 60_000 }, async () => {
+test("concurrent opens alongside transactions in every order all succeed", { timeout: 60_000 }, async () => {
   const address = await freshPostgres();
   await createOldStore(address, 2);
   const tables = ["calls", "scopes", "approvals", "claims", "usage", "workflow_runs", "tasks", "runs"];

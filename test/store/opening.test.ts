@@ -33,7 +33,7 @@ test.each(STORE_KINDS)(
 );
 
 describe("a SQLite file", () => {
-  /** The file and all files beside it. */
+  /** The file and all files next to it. */
   const stateOf = (address: string): Record<string, string> =>
     Object.fromEntries(
       readdirSync(dirname(address)).map((name) => [

@@ -23,14 +23,14 @@ async function freshAddress(): Promise<string> {
 describe("a store file", () => {
   const losses: Record<string, (address: string) => void> = {
     "is deleted": (address) => rmSync(address),
-    "is deleted with all that lies beside it": (address) => {
+    "is deleted with everything next to it": (address) => {
       for (const end of ["", "-wal", "-shm"]) rmSync(address + end, { force: true });
     },
     "is replaced by a copy": (address) => {
       copyFileSync(address, `${address}.copy`);
       renameSync(`${address}.copy`, address);
     },
-    "loses the log beside it": (address) => rmSync(`${address}-wal`),
+    "loses the log next to it": (address) => rmSync(`${address}-wal`),
   };
 
   test.each(Object.entries(losses))(

@@ -1,4 +1,4 @@
-/** A connection that is cut at random points, again and again, delivers every part once. */
+/** A connection that is cut repeatedly at random points delivers every part once. */
 import { ToolLoopAgent, type UIMessageChunk } from "ai";
 import { createRuntime } from "toolwright";
 import { createChatHandler } from "toolwright/ai-sdk";

@@ -111,7 +111,7 @@ test("a stream that breaks in the middle is an error, and nothing of it is recor
   expect(live.requests).toBe(2);
 });
 
-test("an agent of a workflow is asked through `stream`, and a broken stream fails its attempt", async () => {
+test("an agent of a workflow is called through `stream`, and a broken stream fails its attempt", async () => {
   const store = createStorePath();
   const { order, responses } = createOrder(store);
   const live = createLiveModel();

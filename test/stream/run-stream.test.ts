@@ -111,7 +111,7 @@ test("a reader that comes late receives the earlier responses, and those it find
   expect(there.parts.map(({ type }) => type)).toContain("tool-call");
 });
 
-test("nothing is written for a run that no one reads", async () => {
+test("nothing is written for a run without readers", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   await using runtime = createRuntime({ store });

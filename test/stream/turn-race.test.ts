@@ -25,7 +25,7 @@ test("a turn that is refused because another one runs does not fail the run", as
         { runId: "c", kind: "ui-chat", name: "chat", inputHash: input, began: input, follows: () => true },
         async (turned) => {
           await work();
-          await turned.end("answered");
+          turned.end("answered");
         },
         () => undefined,
       ),

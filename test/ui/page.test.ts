@@ -166,7 +166,7 @@ describe("the page of a run", () => {
 });
 
 describe("an approval", () => {
-  test("is approved from the page, in the name of the browser", async () => {
+  test("is approved from the page, as a decision of the browser", async () => {
     const store = await freshStore();
     const runtime = await requestPayment(store, "p1");
     const { page } = await openPage(await serveStore(store));

@@ -46,7 +46,7 @@ test("rule 40: a signal makes the waiting run ready, and is used with the output
     awaited: true,
   });
   expect(await rowsOf(store, "SELECT is_due FROM toolwright_runs")).toEqual([{ is_due: 1 }]);
-  expect((await runtime.explainRun("r")).because.join("\n")).toContain("and it has come");
+  expect((await runtime.explainRun("r")).because.join("\n")).toContain("which has arrived");
   expect(await resume()).toMatchObject({ status: "finished", output: { amount: 17 } });
   expect(await rowsOf(store, "SELECT node_id, refused_because FROM toolwright_signals")).toEqual([
     { node_id: "paid", refused_because: null },
@@ -192,13 +192,13 @@ test("a signal that was sent too early to be checked is refused by its task, whi
   expect((await runtime.explainRun("r")).because.join("\n")).toMatch(
     /A signal "paid", sent .*was not used: .*odd/,
   );
-  // A refusal must not wake the run again and again.
+  // A refusal must not keep waking the run.
   expect(await rowsOf(store, "SELECT ready_at_ms FROM toolwright_runs")).toEqual([{ ready_at_ms: null }]);
   await runtime.signal("r", "paid", { even: 4 });
   expect((await resume(later)).status).toBe("finished");
 });
 
-test("a signal to a run that is over is an error, and never revives it", async () => {
+test("a signal to a run that has ended is an error, and never revives it", async () => {
   const { runtime, start, resume, store } = open();
   await start();
   await runtime.signal("r", "paid", { amount: 1 });
@@ -222,7 +222,7 @@ test("a signal to a run that is over is an error, and never revives it", async (
   expect((await runtime.describeRun("failed")).status).toBe("failed");
 });
 
-test("a signal to an unknown run, to a run that is no workflow, or with bad arguments is an error", async () => {
+test("a signal to an unknown run, to a run that is not a workflow, or with bad arguments is an error", async () => {
   const { runtime } = open();
   await expect(runtime.signal("nothing", "paid")).rejects.toMatchObject({ code: "TOOL_RUN_NOT_FOUND" });
   await runtime.run({ runId: "program" }, () => undefined);

@@ -142,7 +142,7 @@ test("a date that a task computes may be missing at first", async () => {
   expect(error?.message).toContain('<Sleep id="nap"> begins, and its for or until has no value.');
 });
 
-test("a runtime with a clock of its own sleeps by that clock", async () => {
+test("a runtime with its own clock sleeps by that clock", async () => {
   const clock = createFakeClock();
   const runtime = open(createStorePath(), { clock });
   const run = (resume: boolean): Promise<WorkflowResult> =>

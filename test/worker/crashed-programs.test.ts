@@ -91,7 +91,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect((await agent.invoke({ runId: "a" })).content).toBe("Charged.");
   });
 
-  test("a run without a name of its own is left to its program, whatever the list calls it", async () => {
+  test("a run without its own name is left to its program, whatever the list calls it", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();
     const dying = runtimeOn();
@@ -133,7 +133,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     }
   });
 
-  test("a worker gets what was enqueued again, although the program stores an input of its own", async () => {
+  test("a worker gets what was enqueued again, although the program stores its own input", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();
     const inputs: unknown[] = [];

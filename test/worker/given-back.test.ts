@@ -1,4 +1,4 @@
-/** A run that its worker has given back, while its program still runs: the program cannot end the run any more. */
+/** A run that its worker has given back, while its program still runs: the program can no longer end the run. */
 import { once } from "node:events";
 import { createRuntime, createWorker, type ProgramJob, ToolwrightError } from "toolwright";
 import { expect, test } from "vitest";
@@ -80,7 +80,7 @@ test("rule 41: a worker that has lost its lease once notices the next loss too",
     ownership.lostSignal().addEventListener("abort", listen, { once: true });
   };
   watch();
-  // A lease that is over when it begins, and is renewed again and again.
+  // A lease that is over when it begins, and is renewed repeatedly.
   await ownership.becomeWorker(-1);
   await twice.promise;
   ownership.stop(false);

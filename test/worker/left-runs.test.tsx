@@ -1,4 +1,4 @@
-/** Runs that a worker must not take, or not any more: changed code, other builds and hosts, crash loops. */
+/** Runs that a worker must not take, or must no longer take: changed code, other builds and hosts, crash loops. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -313,7 +313,7 @@ test("a run that was decided while its process worked is taken over when that pr
   await until(async () => (await sender.describeRun("a")).status === "finished");
 });
 
-test("a run that kills its workers again and again fails", { timeout: 120_000 }, async () => {
+test("a run that kills its workers repeatedly fails", { timeout: 120_000 }, async () => {
   const { store, runtime: open_ } = await open();
   const sender = open_();
   const ledger = await openLedger();
@@ -351,7 +351,7 @@ test("a runtime has one worker at a time, and a worker that was drained does not
   await expect(second.start()).rejects.toMatchObject({ code: "TOOL_RUNTIME_CLOSED" });
 });
 
-test("what a worker is given wrongly is refused by name", () => {
+test("invalid options of a worker are refused by name", () => {
   const runtime = createRuntime({ store: ":memory:" });
   const flow = asking();
   expect(() => createWorker({ runtime })).toThrow(/at least one workflow/);

@@ -1,4 +1,4 @@
-/** Starts workers as processes of their own. They end with their test. */
+/** Starts workers as separate processes. They end with their test. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

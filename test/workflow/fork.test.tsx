@@ -479,7 +479,7 @@ describe("runtime.fork", () => {
   });
 });
 
-// The workers of PostgreSQL have tests of their own.
+// The workers of PostgreSQL have their own tests.
 it.skipIf(process.env["TOOLWRIGHT_TEST_STORE"] === "postgres")("a worker runs a fork", async () => {
   const world = await createWorld();
   const { runtime, shop, sent } = await finished(world);

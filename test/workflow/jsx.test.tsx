@@ -115,7 +115,7 @@ describe("an error", () => {
   it.each([
     ["an output that createSmithers was not given", { output: undefined }, /"t".*undefined/],
     ["an output by its name", { output: "step" }, /"t".*"step"/],
-    ["an approval that is neither wanted nor not", { needsApproval: "yes" }, /"t".*needsApproval.*"yes"/],
+    ["an approval that is neither true nor false", { needsApproval: "yes" }, /"t".*needsApproval.*"yes"/],
     ["a condition that is no condition", { skipIf: () => true }, /"t".*skipIf.*a function/],
     ["a gate that is misspelt", { needsAproval: true }, /"t" has no prop "needsAproval"/],
     ["an id that no store takes", { id: "x".repeat(600) }, /"xxx.*512 bytes/],

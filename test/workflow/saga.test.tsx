@@ -117,7 +117,7 @@ it("resumes in the middle of reverting, in another process, without running a ta
   // What the fork would copy is about to be untrue.
   await expect(runtime.fork({ runId: "r1" })).rejects.toMatchObject({
     code: "TOOL_FORK_INVALID",
-    message: expect.stringContaining("are being taken back"),
+    message: expect.stringContaining("are being reverted"),
   });
   const waiting = await runWorkflow(trip, { runtime, runId: "r1", resume: true });
   // The revert in doubt is asked about. The older one is done meanwhile.

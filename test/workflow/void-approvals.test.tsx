@@ -184,7 +184,7 @@ describe("a task that failed for good", () => {
     await clock.advance(TIMEOUT_MS);
     expect((await running).status).toBe("failed");
     asked.resolve(true);
-    // The caller receives nothing any more; the runtime closes when the call has ended.
+    // The caller no longer receives anything; the runtime closes when the call has ended.
     await runtime[Symbol.asyncDispose]();
     expect(await requests(dbPath)).toEqual([]);
   });

@@ -6,7 +6,7 @@ export { toolwrightTelemetry } from "../../tool/watch-ai-sdk.ts";
 export type { AISDKTelemetry } from "../../tool/watch-ai-sdk.ts";
 export { toAISDKTools } from "./to-ai-sdk-tools.ts";
 export type { AISDKContext } from "./to-ai-sdk-tools.ts";
-export type { ToolSource } from "../../tool/offer-tools.ts";
+export type { ToolSource } from "../../tool/from-tool.ts";
 export { toUIMessageStream } from "./to-ui-message-stream.ts";
 export { createChatHandler } from "./chat/create-chat-handler.ts";
 export type { ChatAccess, ChatHandler, ChatHandlerOptions } from "./chat/create-chat-handler.ts";

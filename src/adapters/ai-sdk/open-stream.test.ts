@@ -10,11 +10,11 @@ const WHOLE = new ReadableStream<unknown>();
 const open = (model: object): Promise<ReadableStream<unknown>> =>
   openStream(model as never, request as never, () => WHOLE);
 
-test("a model that streams is asked through its stream", async () => {
+test("a model that streams is called through its stream", async () => {
   expect(await open(scripted)).not.toBe(WHOLE);
 });
 
-test("a model without a stream is asked for the whole response", async () => {
+test("a model that cannot stream returns the whole response", async () => {
   const doGenerate = scripted.doGenerate.bind(scripted) as never;
   const unsupported = (): never => {
     throw new UnsupportedFunctionalityError({ functionality: "streaming" });

@@ -1,4 +1,4 @@
-/** Users do not choose that agents of tasks are asked through `stream`, so a model that only gives whole responses works too. */
+/** Agents of tasks are called through `stream` whether or not users choose so, so a model that only gives whole responses works too. */
 import type { LanguageModelLike } from "../../model/sdk-model.ts";
 
 /** @param toStream makes a stream of a whole response */
@@ -15,7 +15,7 @@ export async function openStream<Request>(
   } catch (error) {
     if (isUnsupported(error)) return whole();
     if (!isMock(model)) throw error;
-    // What a mock lacks throws. The one that it has decides.
+    // A mock may implement only one of the two, and throws for the other.
     return whole().catch(() => {
       throw error;
     });

@@ -109,7 +109,7 @@ export function journalModel<M extends LanguageModelLike<ModelRequest>>(
 /**
  * @param identify returns the fields that tell one request from another
  * @param onReplay called with the calls of each replayed response
- * @param mayGenerate a model that cannot stream is asked for the whole response
+ * @param mayGenerate a model that cannot stream returns the whole response
  */
 function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
@@ -135,7 +135,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
     const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
-    // Agents of tasks were asked for whole responses in earlier versions. A run of that time resumes.
+    // Earlier versions requested whole responses for agents of tasks. Runs from then can still be resumed.
     const earlier = way === "stream" ? hashOf("generate") : undefined;
     const slot = await responses.next(hashOf(way), () => askedOf(identify(request)), earlier);
     if (slot.recorded !== undefined) {
@@ -215,7 +215,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   return recorded;
 }
 
-/** The model itself is no part of it: a replay asks none. */
+/** The model itself is not part of it: a replay calls no model. */
 function askedOf(identity: object): AskedModel {
   const {
     prompt,

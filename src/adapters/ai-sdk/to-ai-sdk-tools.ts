@@ -4,7 +4,8 @@
 import { fromObjectInput, isWrapped, toObjectSchema } from "../../definition/object-schema.ts";
 import { toSdkSchema } from "../../definition/sdk-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
-import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
+import type { ToolSource } from "../../tool/from-tool.ts";
+import { offerTools } from "../../tool/registry.ts";
 import { MODEL_NAME, type Tool, withOrigin } from "../../tool/tool.ts";
 
 /**

@@ -10,4 +10,4 @@ export type {
 } from "./loop-types.ts";
 export { findAnthropicTool, toAnthropicTool, toAnthropicTools } from "./to-anthropic-tool.ts";
 export { toAnthropicRunnableTool, toAnthropicRunnableTools } from "./to-runnable-tool.ts";
-export type { ToolSource } from "../../tool/offer-tools.ts";
+export type { ToolSource } from "../../tool/from-tool.ts";

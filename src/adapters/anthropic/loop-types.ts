@@ -6,7 +6,7 @@ import type { Approval } from "../../invoke/approval.ts";
 import type { EventEnvelope, LoopEventDetails, RuntimeEvent } from "../../invoke/events.ts";
 import type { Limits } from "../../invoke/host.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { ToolSource } from "../../tool/offer-tools.ts";
+import type { ToolSource } from "../../tool/from-tool.ts";
 
 /** The part of the SDK's client that the loop uses. Clients for other clouds have it too. */
 export interface AnthropicClient {

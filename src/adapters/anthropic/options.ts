@@ -60,7 +60,7 @@ const loopTable = (surface: string): OptionTable =>
     {
       client: aClient,
       model: aFullText,
-      system: either("a text or a list of text blocks", aText, aList),
+      system: either("a string or a list of text blocks", aText, aList),
       messages: (value, field) => {
         messagesIn(value, field);
         if ((value as unknown[]).length === 0) throw new Problem(field, "must contain at least one message.");

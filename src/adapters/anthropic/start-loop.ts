@@ -18,8 +18,7 @@ import { createRuntime, type OpenRuntime, useRuntime } from "../../runtime/creat
 import { refusal } from "../../runtime/options.ts";
 import { runTurn } from "../../loop/run-turn.ts";
 import { specOf } from "../../tool/create-callable.ts";
-import { offerTools } from "../../tool/offer-tools.ts";
-import { defaultRegistry } from "../../tool/registry.ts";
+import { defaultRegistry, offerTools } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalText } from "../../util/canonical.ts";
 import { decode } from "../../util/encode.ts";
@@ -146,7 +145,7 @@ async function runOwn(
           signal,
         });
         const stored = toStoredResult(end, turn.scope.host.store.secret);
-        if (hasEnded(end)) await turn.end(stored);
+        if (hasEnded(end)) turn.end(stored);
         return toResult(end, stored, runId);
       },
       (stored) => fromStoredResult(stored as StoredResult, messages, runId),

@@ -3,8 +3,8 @@ import type { JsonSchema } from "../../definition/json-schema.ts";
 import { toObjectSchema } from "../../definition/object-schema.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { ToolLike } from "../../tool/from-tool.ts";
-import { offerTools, type ToolSource } from "../../tool/offer-tools.ts";
-import { defaultRegistry } from "../../tool/registry.ts";
+import type { ToolSource } from "../../tool/from-tool.ts";
+import { defaultRegistry, offerTools } from "../../tool/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { AnthropicToolParam } from "./loop-types.ts";
 

@@ -5,7 +5,6 @@
 import { ToolwrightError } from "../../errors.ts";
 import { specOf } from "../../tool/create-callable.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isWord, toKebab } from "./kebab-case.ts";
 
 export interface CommandPlan {
   readonly tool: Tool;
@@ -76,4 +75,19 @@ function clash(words: string, who: string): ToolwrightError {
       hint: "Rename one of them, or move it to another group.",
     },
   );
+}
+
+/** `maxDepth`, `max_depth` and `shop.MaxDepth` become `max-depth` and `shop-max-depth`. */
+export function toKebab(name: string): string {
+  return name
+    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1-$2")
+    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1-$2")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .toLowerCase();
+}
+
+/** Whether Commander accepts the name unchanged. */
+export function isWord(name: string): boolean {
+  return /^[\p{L}\p{N}](?:-?[\p{L}\p{N}._])*$/u.test(name);
 }

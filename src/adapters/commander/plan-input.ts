@@ -2,7 +2,7 @@
 import type { CliOptions, ParsedPositional } from "../../definition/tool-options.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
-import { isWord, toKebab } from "./kebab-case.ts";
+import { isWord, toKebab } from "./plan-commands.ts";
 import { toShape } from "./read-shape.ts";
 import { isFlag, isScalar, type Shape } from "./shape.ts";
 

@@ -5,4 +5,4 @@ import "../../load/peers/langchain.ts";
 export { toLangChainTool, toLangChainTools } from "./to-langchain-tool.ts";
 export type { LangChainContext } from "./to-langchain-tool.ts";
 export type { LangChainToolOptions } from "./options.ts";
-export type { ToolSource } from "../../tool/offer-tools.ts";
+export type { ToolSource } from "../../tool/from-tool.ts";

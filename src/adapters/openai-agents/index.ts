@@ -6,4 +6,4 @@ export { toOpenAIAgentTool, toOpenAIAgentTools } from "./to-openai-agent-tool.ts
 export type { OpenAIAgentsContext, OpenAIAgentTool } from "./to-openai-agent-tool.ts";
 export type { OpenAIAgentToolOptions } from "./options.ts";
 export { releaseMalformedCalls } from "./release-malformed-calls.ts";
-export type { ToolSource } from "../../tool/offer-tools.ts";
+export type { ToolSource } from "../../tool/from-tool.ts";

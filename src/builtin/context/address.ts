@@ -35,15 +35,15 @@ export function toDrive(drive: string): string {
 
 /** Normalizes to one slash before each name. @throws TOOL_PATH_INVALID */
 export function toPath(path: string): string {
-  if (!path.isWellFormed()) throw invalid("path", path, "holds half of a surrogate pair");
-  if (/[\p{Cc}\u2028\u2029]/u.test(path)) throw invalid("path", path, "holds a control character");
+  if (!path.isWellFormed()) throw invalid("path", path, "contains a lone surrogate");
+  if (/[\p{Cc}\u2028\u2029]/u.test(path)) throw invalid("path", path, "contains a control character");
   const names = path
     .normalize("NFC")
     .split("/")
     .filter((name) => name !== "" && name !== ".");
-  if (names.includes("..")) throw invalid("path", path, 'holds "..", which has no meaning here');
+  if (names.includes("..")) throw invalid("path", path, 'contains "..", which has no meaning here');
   if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME_BYTES))
-    throw invalid("path", path, `holds a name of over ${LONGEST_NAME_BYTES} bytes`);
+    throw invalid("path", path, `contains a name longer than ${LONGEST_NAME_BYTES} bytes`);
   const whole = `/${names.join("/")}`;
   if (Buffer.byteLength(whole) > LONGEST_PATH_BYTES)
     throw invalid("path", path, `is over ${LONGEST_PATH_BYTES} bytes long`);

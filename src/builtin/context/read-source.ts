@@ -13,19 +13,19 @@ const files = lazyModule(async () => ({
 /** @throws TOOL_PATH_INVALID */
 export function checkSource(source: string): string {
   if (source.trim() === "" || !isStorableText(source) || /\p{Cc}/u.test(source))
-    throw invalid("is empty or holds a character that no path or URL may hold");
+    throw invalid("is empty or contains a character that no path or URL may contain");
   if (!isUrl(source)) return source;
   if (!URL.canParse(source)) throw invalid("is not a URL that can be read");
   const { username, password } = new URL(source);
   // The source is stored and shown, so it must not contain credentials.
-  if (username !== "" || password !== "") throw invalid("holds a user name or a password");
+  if (username !== "" || password !== "") throw invalid("contains a user name or a password");
   return source;
 }
 
 /** The current text of the source. @throws an error with the reason */
 export async function readSource(source: string): Promise<string> {
   const text = isUrl(source) ? await fetchText(source) : await readFile(source);
-  if (!isStorableText(text)) throw new Error("it holds a U+0000, which is not text");
+  if (!isStorableText(text)) throw new Error("it contains U+0000, so it is not text");
   return text;
 }
 

@@ -28,7 +28,7 @@ export const context_write = defineBuiltInTool({
       path: pathField,
       content: z
         .string()
-        .refine(isStorableText, "must not hold U+0000 or half a surrogate pair")
+        .refine(isStorableText, "must not contain U+0000 or a lone surrogate")
         .describe("The whole text of the item"),
       on_conflict: z
         .enum(["error", "overwrite"])

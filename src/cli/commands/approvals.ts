@@ -24,7 +24,7 @@ export function addApprovalsCommand(program: Command): void {
       "Lists approval requests of tool calls, tasks and <Approval> nodes, with the commands that decide them.",
     )
     .option("--run <run-id>", "only those of one run")
-    .option("--limit <requests>", "how many at most, oldest first", wholeNumber(1), 50)
+    .option("--limit <requests>", "the maximum number to list, oldest first", wholeNumber(1), 50)
     .addOption(
       new Option("--status <status>", "only those with this status")
         .choices(["pending", "approved", "denied", "expired", "void", "all"])

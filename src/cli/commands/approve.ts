@@ -43,7 +43,7 @@ export function addApproveCommand(program: Command): void {
         if ([args, happened, runAgain].filter((given) => given !== undefined).length > 1)
           throw new CliError(
             "CLI_USAGE",
-            "--args, --happened and --run-again exclude each other.",
+            "--args, --happened and --run-again cannot be combined.",
             "Give one of them.",
           );
         const { decide } = await import("../decide.ts");

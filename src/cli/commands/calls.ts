@@ -48,7 +48,7 @@ export function addCallsCommand(program: Command): void {
         const calls = await withStore(options.store, async (store) => {
           const filter = { runId, nodeId: options.task, toolName: options.tool };
           const found = await listCalls(store, filter);
-          // The run of a program has calls, and is no workflow run.
+          // The run of a program has calls, and is not a workflow run.
           if (found.length === 0) await requireRun(store, options.store, runId);
           return found;
         });

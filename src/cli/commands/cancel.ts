@@ -10,7 +10,7 @@ export function addCancelCommand(program: Command): void {
   const command = program
     .command("cancel")
     .summary("stop a run")
-    .description("Stops a run, also one that runs in another process. It can be resumed later.")
+    .description("Stops a run, even if another process runs it. It can be resumed later.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright cancel order-17"))
@@ -36,7 +36,7 @@ function messageFor(runId: string, { outcome, status }: CancelResult, owner: str
     case "cancelled":
       return `Run "${runId}" is stopped.`;
     case "already-cancelled":
-      return `Run "${runId}" is stopped already.`;
+      return `Run "${runId}" is already stopped.`;
     case "ended":
       return `Run "${runId}" is ${status}.`;
     case "already-ended":

@@ -21,7 +21,7 @@ export function addEnqueueCommand(program: Command): void {
     .option("--input <json>", "JSON, @file, or - for stdin")
     .option("--run-id <id>", "the id of the run (default: a new one)")
     .option("--start-at <time>", "not before this time, such as 2027-01-31T09:00:00Z")
-    .option("--priority <number>", "larger ones first (default: 0)", wholeOrNegative)
+    .option("--priority <number>", "higher ones first (default: 0)", wholeOrNegative)
     .option("--label <key=value...>", "labels of the run");
   withCommonOptions(command)
     .addHelpText(

@@ -15,7 +15,7 @@ interface ForkCommandOptions extends CommonOptions {
 export function addForkCommand(program: Command): void {
   const command = program
     .command("fork")
-    .summary("make a run from a part of another one")
+    .summary("create a run from a part of another one")
     .description(
       "Makes a new run that has the tasks and calls of another run up to a task or call. It runs nothing: resume the fork, or let a worker take it. The other run does not change.",
     )
@@ -24,7 +24,7 @@ export function addForkCommand(program: Command): void {
     .option("--input <json>", "another input: JSON, @file, or - for stdin")
     .option("--outputs <json>", "other outputs of tasks before --at, by task id")
     .option("--effects <what>", "an effect that the other run had already: ask (default), reuse or run")
-    .option("--dry-run", "show what would be copied, and make no run");
+    .option("--dry-run", "show what would be copied, and create no run");
   withCommonOptions(command)
     .addHelpText(
       "after",

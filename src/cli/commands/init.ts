@@ -102,7 +102,7 @@ function writeFiles(folder: string, names: readonly string[], files: Readonly<Re
     throw new CliError(
       isFile ? "CLI_FILE_EXISTS" : "CLI_FILE_INVALID",
       isFile
-        ? `${folder} is a file, or lies in one. Nothing was written.`
+        ? `${folder} is a file, or is inside one. Nothing was written.`
         : `${folder} cannot be written: ${message}.`,
       "Choose another folder: npx toolwright init example",
     );

@@ -45,7 +45,7 @@ export function addPsCommand(program: Command): void {
     .description("Lists runs of every kind, newest first, with the progress of their tasks.")
     .option(
       "--limit <runs>",
-      `how many at most, up to ${MOST_RUNS}`,
+      `the maximum number to list, up to ${MOST_RUNS}`,
       wholeNumber(1, MOST_RUNS),
       DEFAULT_LIMIT,
     )
@@ -75,7 +75,7 @@ export function addPsCommand(program: Command): void {
           : await withStore(options.store, (store) =>
               listRunsWithProgress(store, {
                 status,
-                // The table shows interrupted runs with a status of their own.
+                // The table shows interrupted runs with a separate status.
                 interrupted: status === "running" ? false : undefined,
                 kind,
                 label,

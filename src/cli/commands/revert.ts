@@ -1,4 +1,4 @@
-/** `toolwright revert <run-id>`: takes the effects of a run back. */
+/** `toolwright revert <run-id>`: reverts the effects of a run. */
 import type { Command } from "commander";
 import { type Acting, acting, examples, withCommonOptions } from "../command.ts";
 import type { RevertCommandOptions } from "../revert-run.ts";
@@ -11,10 +11,10 @@ export function addRevertCommand(program: Command): void {
     .command("revert")
     .summary("take the effects of a run back")
     .description(
-      "Takes the effects of a run back, newest first, with the revert functions of its tools. Each revert is a logged call. A reverted run cannot be resumed; it can be forked.",
+      "Reverts the effects of a run, newest first, with the revert functions of its tools. Each revert is a logged call. A reverted run cannot be resumed; it can be forked.",
     )
     .argument("<run-id>", "the id of the run")
-    .option("--from <task>", "only this task and what came after it")
+    .option("--from <task>", "only this task and everything after it")
     .option("--dry-run", "show what would be reverted, and change nothing")
     .option("--file <file>", "the workflow file, if it has moved");
   withCommonOptions(command)

@@ -1,4 +1,4 @@
-/** `toolwright schedule set | list | pause | resume | rm`: runs that start again and again. */
+/** `toolwright schedule set | list | pause | resume | rm`: recurring runs. */
 import { type Command, Option } from "commander";
 import type { Schedule, Schedules } from "../../runtime/schedules.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
@@ -19,7 +19,7 @@ interface SetOptions extends CommonOptions {
 export function addScheduleCommand(program: Command): void {
   const schedule = program
     .command("schedule")
-    .summary("start runs of a workflow again and again")
+    .summary("start runs of a workflow on a schedule")
     .description("Schedules start runs of a workflow at fixed times. Workers start them.")
     .addHelpText(
       "after",
@@ -47,7 +47,7 @@ function addSet(schedule: Command): void {
     .option("--tz <zone>", "the time zone of the cron line (default: UTC)")
     .option("--input <json>", "the input of each run: JSON, @file, or - for stdin")
     .addOption(
-      new Option("--overlap <how>", "if the run before has not ended (default: skip)").choices([
+      new Option("--overlap <how>", "if the previous run has not ended (default: skip)").choices([
         "skip",
         "queue",
       ]),

@@ -1,4 +1,4 @@
-/** `toolwright why <run-id>`: explains the status of a run, and which command comes next. */
+/** `toolwright why <run-id>`: explains the status of a run, and which command to run next. */
 import type { Command } from "commander";
 import { stepLines, toLabelledSteps, toTypedSteps } from "../step-lines.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
@@ -7,8 +7,8 @@ import type { CommonOptions } from "../screen.ts";
 export function addWhyCommand(program: Command): void {
   const command = program
     .command("why")
-    .summary("explain why a run waits or failed, and what comes next")
-    .description("Explains why a run waits, failed or stopped, and which command comes next.")
+    .summary("explain why a run waits or failed, and what to do next")
+    .description("Explains why a run waits, failed or stopped, and which command to run next.")
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright why order-17"))

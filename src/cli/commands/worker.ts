@@ -34,9 +34,9 @@ export function addWorkerCommand(program: Command): void {
       wholeNumber(0, 86_400_000),
     )
     .option("--build <id>", "the version of the code, such as a commit")
-    .option("--label <key=value...>", "labels that lists of workers show")
+    .option("--label <key=value...>", "labels, shown in lists of workers")
     .option("--shared-root", "the root folder is the same for every worker: runs that used files may move")
-    .option("--once", "work off all that is ready, then exit")
+    .option("--once", "run everything that is ready, then exit")
     .option(
       "--health-port <port>",
       "answer GET /healthz and /readyz on this port; 0 takes a free one",
@@ -51,8 +51,8 @@ export function addWorkerCommand(program: Command): void {
         "toolwright worker --once   # in a cron job",
       )}
 
-SIGTERM and SIGINT drain: no run is taken any more, and runs are given back
-between two calls. A second signal exits at once.`,
+SIGTERM and SIGINT drain the worker: it takes no more runs, and gives its runs
+back between two calls. A second signal exits immediately.`,
     )
     .action(
       acting(async ({ screen, options }: Acting<WorkerCommandOptions>) => {

@@ -20,7 +20,7 @@ export function addWorkersCommand(program: Command): void {
   const command = program
     .command("workers")
     .summary("list workers")
-    .description("Lists the workers of a store, what they serve, and how many runs they are at work on.");
+    .description("Lists the workers of a store, what they serve, and how many runs they are driving.");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright workers", "toolwright workers --json"))
     .action(

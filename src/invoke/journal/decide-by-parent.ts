@@ -62,7 +62,7 @@ export async function resolveCopied(call: Call, row: CallRow): Promise<Result | 
     return undefined;
   }
   if (decode(outputJson) !== undefined) return recordHappened(call, row, outputJson, question);
-  // Without an output of its own, the answer means the parent's result.
+  // Without its own output, the answer means the parent's result.
   const found = await call.host.store.read(() => findInLine(call));
   const isKnown = found?.row !== undefined && hadEffect(found.row);
   return recordHappened(call, row, isKnown ? outputOf(found.row) : encode(undefined), question);

@@ -109,7 +109,7 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
         return undefined;
       }
       if (!runsInEachAttempt(spec)) return interrupted(call, row);
-      // The tool runs again after a success, so also after an error, but never beside an interrupted try.
+      // The tool runs again after a success, so also after an error, but never alongside an interrupted try.
       await assertSettled(call, row);
       await restoreApproval(call, row);
       return undefined;

@@ -8,7 +8,7 @@ import { decode, encode } from "../../util/encode.ts";
 import { callsByKey } from "../../store/tables/calls.ts";
 import { type Call, inFlightName, emit, watchesKey } from "../call.ts";
 import { encodeError } from "../error-record.ts";
-import { commitLevel } from "../host.ts";
+import { commitCall, commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { storableOutput } from "../storable.ts";
 import { leaveInterrupted } from "./abandon.ts";
@@ -34,7 +34,8 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
   const write = (): Transaction<boolean> => writeEnd(call, end, result, settlement);
   let isCommitted = false;
   try {
-    isCommitted = await host.store.transaction(
+    isCommitted = await commitCall(
+      host,
       call.isDeferred ? () => insertEnd(call, end, result, settlement) : write,
       level,
     );

@@ -44,7 +44,7 @@ export async function resolveUnknown(call: Call, row: CallRow): Promise<Result |
   switch (way) {
     case "run":
       if (await passesKeyOn(call, row)) {
-        // The service deduplicates by the key, so the call may run beside an interrupted try that does not settle soon.
+        // The service deduplicates by the key, so the call may run alongside an interrupted try that does not settle soon.
         await hasSettled(call, row, spec.settleMs);
         return runAgain(call, row, "key", undefined);
       }

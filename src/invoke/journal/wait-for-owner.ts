@@ -77,13 +77,13 @@ export async function hasSettled(
   return false;
 }
 
-/** A call must never run again beside an interrupted try that still runs. @throws TOOL_TIMEOUT, Contended */
+/** A call must never run again alongside an interrupted try that still runs. @throws TOOL_TIMEOUT, Contended */
 export async function assertSettled(call: Call, row: CallRow): Promise<void> {
   if (await hasSettled(call, row)) return;
   const tool = call.spec.name;
   throw new ToolwrightError(
     "TOOL_TIMEOUT",
-    `An earlier try of "${tool}" was interrupted and is still running; the call cannot run again beside it.`,
+    `An earlier try of "${tool}" was interrupted and is still running; the call cannot run again alongside it.`,
     {
       details: { tool, key: row.key, attempt: row.attempt },
       hint: "Wait until the tool has stopped, or end its process. Then call it again.",

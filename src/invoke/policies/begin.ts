@@ -10,7 +10,7 @@ import { startAgain } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type Call, takeSeq, emit, inFlightName } from "../call.ts";
 import { copyError } from "../error-record.ts";
-import { commitLevel } from "../host.ts";
+import { commitCall, commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused, type Next } from "../policy.ts";
 import { leaveUnrun } from "../journal/abandon.ts";
@@ -25,7 +25,8 @@ export const begin: Policy = async (call, next) => {
   if (spec.usesFiles && !host.isRootShared) await bindToHost(call);
   call.startedAtMs = host.clock.now();
   call.leaseGeneration = host.leaseGeneration();
-  if (!spec.sideEffect && call.guards === undefined && call.row === undefined) return beginPure(call, next);
+  if (!spec.sideEffect && call.guards === undefined && call.row === undefined)
+    return await beginPure(call, next);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
   if (!host.failedWrites.isEmpty)
@@ -33,7 +34,7 @@ export const begin: Policy = async (call, next) => {
   try {
     const isPlain = call.guards === undefined && call.row === undefined;
     const work = isPlain ? () => insertIntent(call) : () => beginCall(call);
-    await host.store.transaction(work, commitLevel(host, isUnrepeatable(spec)));
+    await commitCall(host, work, commitLevel(host, isUnrepeatable(spec)));
   } catch (error) {
     if (error instanceof Refused) return error.result;
     if (error instanceof MustWait) {
@@ -48,7 +49,8 @@ export const begin: Policy = async (call, next) => {
   call.begun = true;
   host.places.leave(call);
   emit(call, { type: "call-started", seq: call.seq });
-  return next(call);
+  // `await`: to return a promise from an async function takes two more turns of the microtask queue.
+  return await next(call);
 };
 
 const stay = (): void => undefined;

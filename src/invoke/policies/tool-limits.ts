@@ -29,7 +29,7 @@ export const toolLimits: Policy = (call, next) => {
   } catch (cause) {
     return Promise.resolve(refuse(keyError(call, cause)));
   }
-  // A call that waited comes here again.
+  // A call that waited gets here again.
   if (call.guards?.has("tool-limits") !== true) limited(call);
   return next(call);
 };

@@ -13,7 +13,7 @@ import { endOfThrown, placeOf } from "../trace-work.ts";
 
 export const trace: Policy = async (call, next) => {
   const { host, spec, scope, toolCallId, mode } = call;
-  // A check whether the call would wait is no call.
+  // A check whether the call would wait is not a call.
   if (mode === "check" || host.telemetry === undefined) return next(call);
   const { name: toolName, description } = spec;
   const span = host.telemetry.openCall({ place: placeOf(scope), toolName, description, toolCallId });

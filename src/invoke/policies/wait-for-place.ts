@@ -23,7 +23,7 @@ const RENEW_MS = SEEN_MS / 4;
 type Place = Extract<WaitReason, { readonly what: "place" }>;
 type Rate = Extract<WaitReason, { readonly what: "rate" }>;
 
-/** Returns when it is worth another try, and when the call must not wait any more. */
+/** Returns when it is worth another try, and when the call must stop waiting. */
 export async function waitForPlace(call: Call, reason: Place): Promise<void> {
   const { host } = call;
   const { name } = reason;

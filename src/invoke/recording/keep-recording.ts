@@ -17,7 +17,7 @@ import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { Redaction } from "./redact-recording.ts";
 
-/** A result that is stored elsewhere in clear. A fixture has this copy of it. */
+/** A result that is stored elsewhere in plain text. A fixture has this copy of it. */
 export interface ResultCopy {
   readonly part: string;
   /** A function is called only if it is needed: the messages of a turn may be long. */

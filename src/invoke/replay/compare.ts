@@ -73,7 +73,7 @@ function sameText(expected: unknown, actual: unknown): boolean {
 
 function matchesHidden(expected: unknown, actual: unknown, known: KnownMarks): boolean {
   if (isMadeHere(actual, known)) return true;
-  // Loops wrap an input that is no object.
+  // Loops wrap an input that is not an object.
   if (isPlain(actual) && Object.keys(actual).join() === "input" && isMadeHere(actual["input"], known))
     return true;
   if (typeof expected !== "string") return false;
@@ -83,7 +83,7 @@ function matchesHidden(expected: unknown, actual: unknown, known: KnownMarks): b
   return typeof actual === "string" && (matchesPattern(expected, actual) || matchesPattern(actual, expected));
 }
 
-/** A mark that this replay made itself, of a value that it has in clear, or that does not fit the schema as a mark. */
+/** A mark that this replay made itself, of a value that it has in plain text, or that does not fit the schema as a mark. */
 function isMadeHere(actual: unknown, known: KnownMarks): boolean {
   if (typeof actual !== "string") return false;
   // Some formats have arguments as JSON.

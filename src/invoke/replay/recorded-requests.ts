@@ -10,7 +10,7 @@ export interface ResponseRequest {
   /** The position is derived from the request, so a changed request has another one. */
   readonly isByRequest: boolean;
   readonly requestHash: string;
-  /** `undefined` for a value that is no response, such as the inventory of tools. */
+  /** `undefined` for a value that is not a response, such as the inventory of tools. */
   readonly asked: AskedModel | undefined;
 }
 

@@ -71,7 +71,7 @@ export class Replay {
   }
 
   /**
-   * The stored response to a request. `undefined` if there is none, for a value that is no response.
+   * The stored response to a request. `undefined` if there is none, for a value that is not a response.
    * @throws the error of the recorded run, where it had no response; TOOL_REPLAY_DIFFERS
    */
   respond(scope: Scope, request: ResponseRequest): { readonly value: unknown } | undefined {

@@ -1,4 +1,4 @@
-/** Round trips, commits and calls on PostgreSQL, in a schema of its own that is dropped afterwards. */
+/** Round trips, commits and calls on PostgreSQL, in a separate schema that is dropped afterwards. */
 import { randomBytes } from "node:crypto";
 import type { Client } from "pg";
 import { importPeer } from "../../load/import-peer.ts";

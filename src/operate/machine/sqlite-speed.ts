@@ -1,4 +1,4 @@
-/** Commits and calls in a new SQLite file beside the store, on the same disk. The file is deleted afterwards. */
+/** Commits and calls in a new SQLite file next to the store, on the same disk. The file is deleted afterwards. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { measureCalls } from "./call-speed.ts";
@@ -60,10 +60,7 @@ function withWarning(measurement: Measurement, fileSystem: FileSystem): Measurem
   if (fileSystem.kind === "disk" || measurement.status === "note") return measurement;
   const [risk, remedy] =
     fileSystem.kind === "memory"
-      ? [
-          "the store is in memory (tmpfs) and is lost at a restart of the machine",
-          "Move the store to a disk.",
-        ]
+      ? ["the store is in memory (tmpfs) and is lost when the machine restarts", "Move the store to a disk."]
       : [
           `the store is on a network disk (${fileSystem.name}), where SQLite's locks are not reliable`,
           "Move the store to a local disk, or use PostgreSQL.",

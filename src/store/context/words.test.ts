@@ -4,9 +4,9 @@ import { matchesWord, placedWords, queryWords, wordsOf } from "./words.ts";
 
 test.each<[string, string, string[]]>([
   ["case and accents are folded", "Café ÜBER", ["cafe", "uber"]],
-  ["an accent may be a character of its own", "cafe\u0301", ["cafe"]],
-  ["syntax of a query is no word", 'a* OR "b" NEAR(c)', ["a", "or", "b", "near", "c"]],
-  ["Han characters are words of their own", "東京 2025", ["東", "京", "2025"]],
+  ["an accent may be its own character", "cafe\u0301", ["cafe"]],
+  ["syntax of a query is not a word", 'a* OR "b" NEAR(c)', ["a", "or", "b", "near", "c"]],
+  ["Han characters are separate words", "東京 2025", ["東", "京", "2025"]],
   ["compatibility forms are folded", "ﬁle", ["file"]],
   ["punctuation has no words", "… — !", []],
 ])("%s", (_name, text, words) => {

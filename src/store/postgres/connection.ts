@@ -39,7 +39,7 @@ async function readHistory(client: ClientBase): Promise<History | undefined> {
   }
 }
 
-/** Poolers such as PgBouncer report process ids of their own. */
+/** Poolers such as PgBouncer report their own process ids. */
 export async function isPooled(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return "processID" in client && client.processID !== rows[0]?.pid;

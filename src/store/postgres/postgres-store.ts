@@ -70,7 +70,7 @@ class PostgresStore implements Store {
   readonly #synchronous: boolean;
   #usesNames: boolean;
   readonly #prepared = new Map<string, { name: string; text: string }>();
-  /** Jobs that need a connection of their own. */
+  /** Jobs that need their own connection. */
   readonly #tasks: (() => Promise<void>)[] = [];
   /** Jobs that may share a commit. */
   readonly #jobs: Job[] = [];

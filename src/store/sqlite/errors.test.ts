@@ -40,7 +40,7 @@ test("a full disk and a damaged file say what to do", () => {
   expect(asOpenError(sqliteError(26), "a.db")).toMatchObject({ code: "TOOL_STORE_DAMAGED" });
 });
 
-test("an error of the program stays as it is", () => {
+test("an error of the program stays unchanged", () => {
   const error = new Error("a bug");
   expect([asSqliteStoreError(error, "a.db"), asOpenError(error, "a.db")]).toEqual([error, error]);
 });

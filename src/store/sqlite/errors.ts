@@ -66,7 +66,7 @@ export function asOpenError(error: unknown, path: string): unknown {
   if (code === 8 || code === 14) {
     return new ToolwrightError(
       "TOOL_STORE_FAILED",
-      `The store ${path} cannot be opened: this user may not create files in its folder, and SQLite keeps files beside it.`,
+      `The store ${path} cannot be opened: this user may not create files in its folder, and SQLite keeps files next to it.`,
       { hint: "Allow this user to write to the folder, or use a store in another folder.", cause: error },
     );
   }

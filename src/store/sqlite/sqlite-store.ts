@@ -66,18 +66,17 @@ class SqliteStore implements Store {
     this.secret = secret;
   }
 
-  transaction<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
+  transaction<T>(work: () => Transaction<T>, level: CommitLevel, isAlone = false): Promise<T> {
     return new Promise<T>((commit, fail) => {
       this.#jobs.push({ level, work, result: undefined, commit, fail });
+      if (isAlone) this.#startDrain();
       // After all pending microtasks: concurrent calls reach this point together.
-      if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(this.#drainJobs);
+      else if (this.#draining === undefined && this.#jobs.length === 1) process.nextTick(this.#drainJobs);
     });
   }
 
   commitAtOnce<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    const committing = this.transaction(work, level);
-    this.#startDrain();
-    return committing;
+    return this.transaction(work, level, true);
   }
 
   async read<T>(work: () => Transaction<T>): Promise<T> {

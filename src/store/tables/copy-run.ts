@@ -159,7 +159,7 @@ const RESPONSES = columns({
 });
 
 export interface ResponseToCopy extends RowOf<(typeof RESPONSES)["map"]> {
-  /** `false` for a value that is stored beside the responses, such as the inventory of tools. */
+  /** `false` for a value that is stored alongside the responses, such as the inventory of tools. */
   readonly isAnswer: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Calls that models made and that have a result, or wait for a decision: for readers who come after it was published. */
+/** Calls that models made and that have a result, or wait for a decision: for readers that start after it was published. */
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { readInteger, readOneOf, readText, readTextOrNull } from "./columns.ts";

@@ -1,4 +1,4 @@
-/** Claims of runs that are no workflows: agents and programs. The claim is held until the worker ends it. */
+/** Claims of runs that are not workflows: agents and programs. The claim is held until the worker ends it. */
 import { readInteger, readTextOrNull } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -121,7 +121,7 @@ export function* releaseProgram(runId: string, claim: HeldClaim, nowMs: number):
   yield* markReady(runId);
 }
 
-/** Not a program whose input is not stored any more: it would run without it. */
+/** Not a program whose input is no longer stored: it would run without it. */
 const MAY_RUN_AGAIN = `status = 'open' AND kind <> 'workflow' AND state IN ('failed', 'cancelled') AND claim_epoch > 0
   AND ${IS_FOR_WORKERS}`;
 

@@ -148,7 +148,7 @@ export interface ReadyRun {
   readonly listedMs: number;
 }
 
-/** The owner has died or left. On its own host a process that is no worker lives as long as the process table says. */
+/** The owner has died or left. On its own host a process that is not a worker lives as long as the process table says. */
 const IS_FREE = `(r.owner_id IS NULL OR EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id
     AND (o.ended_at_ms IS NOT NULL OR (o.lease_until_ms < {now} AND (o.is_worker = 1 OR o.host <> ?1))))
   OR NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = r.owner_id))`;
@@ -158,7 +158,7 @@ const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
 
 /**
  * One branch per name, each of which reads its part of the index in order: runs that no worker serves cost nothing. Build the
- * text once per worker. Runs that are found by their code alone have a limit of their own: most may turn out to be of another
+ * text once per worker. Runs that are found by their code alone have their own limit: most may turn out to be of another
  * workflow in the same file, and must not hide what the worker serves.
  * @param otherNames names of runs with the same code that are of another workflow
  */

@@ -1,4 +1,4 @@
-/** The responses of recorded runs, and the calls that tell what must not be kept in clear. */
+/** The responses of recorded runs, and the calls that tell what must not be kept in plain text. */
 import { readInteger, readText, readTextOrNull } from "./columns.ts";
 import { all, change, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -81,7 +81,7 @@ function* select({ runId, task }: RecordedPlace, ofRun: string, ofTask: string):
   return yield* all(ofTask, runId, task.nodeId, task.path);
 }
 
-/** @param partsJson its numbered parts held the same text in clear. `null`: they get new indexes when a reader comes */
+/** @param partsJson its numbered parts held the same text unredacted. `null`: they get new indexes when a reader arrives */
 export function replaceResponse(
   { scopeId, attempt, position }: KeptResponse,
   responseJson: string,

@@ -50,7 +50,7 @@ export function saveRecordedResult(
   return change(REPLACE, runId, resultPart(nodeId, path), body);
 }
 
-/** A redacted copy of a result that the store has in clear. */
+/** A redacted copy of a result that the store has in plain text. */
 export function saveRecordedCopy(runId: string, part: string, body: string): Transaction<number> {
   return change(REPLACE, runId, part, body);
 }

@@ -24,7 +24,7 @@ export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
 
 /**
  * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may differ
- * from those of its parent, for they show keys of calls, and what was redacted.
+ * from those of its parent, because they show keys of calls, and what was redacted.
  */
 export const ANY_REQUEST = "any";
 
@@ -55,7 +55,7 @@ export function* readResponsesByRequest(
   return rows.map((row) => ({ ...RESPONSE.parse(row), position: readInteger(row, "position") }));
 }
 
-/** Of `LOCATION`, from parameter 4 on. Readers who come late receive the responses in this order. */
+/** Of `LOCATION`, from parameter 4 on. Late readers receive the responses in this order. */
 const ORDINAL = `CASE WHEN CAST(?6 AS BIGINT) >= ${FIRST_BY_REQUEST} THEN (SELECT COALESCE(MAX(o.ordinal), 0) + 1
   FROM toolwright_responses o WHERE o.scope_id = CAST(?4 AS BIGINT) AND o.attempt = CAST(?5 AS BIGINT)) END`;
 

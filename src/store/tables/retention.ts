@@ -17,7 +17,7 @@ const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
 const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
   WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
 
-/** What models said, in clear. */
+/** What models said, in plain text. */
 const TABLES_OF_RESPONSES = ["toolwright_responses", "toolwright_stream_parts"];
 
 function scopesIn({ runId, task }: RecordedPlace): DeletedScopes {
@@ -79,7 +79,7 @@ function coverArguments(scopes: string): string {
 }
 
 /**
- * For a run whose responses are gone: a running task of an agent cannot resume any more. It is marked as failed, so that a
+ * For a run whose responses are gone: a running task of an agent can no longer resume. It is marked as failed, so that a
  * resume starts another attempt, whose prompt lists the calls of this one.
  */
 export function failTasksOfRun(runId: string, errorJson: string): Transaction<number> {

@@ -1,4 +1,4 @@
-/** What a run did outside, and the marks of a run whose effects are taken back. */
+/** What a run did outside, and the marks of a run whose effects are reverted. */
 import { voidApprovalsOfRun } from "./approvals.ts";
 import { CALLS } from "./calls.ts";
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
@@ -31,7 +31,7 @@ export interface EffectRow extends RowOf<(typeof EFFECT)["map"]> {
   readonly nodeId: string;
   readonly iteration: number;
   readonly path: string;
-  /** A result that came after the call had ended. */
+  /** A result that arrived after the call had ended. */
   readonly hasLateResult: boolean;
 }
 
@@ -143,7 +143,7 @@ export function* readRevertedAt(runId: string): Transaction<number | null> {
   return row === undefined ? null : readIntegerOrNull(row, "reverted_at_ms");
 }
 
-/** Whether effects are being taken back, or a process died while it did that. */
+/** Whether effects are being reverted, or a process died while it did that. */
 export function* isBeingReverted(runId: string): Transaction<boolean> {
   const row = yield* first(
     `SELECT 1 AS one FROM toolwright_runs r WHERE r.id = ?1 AND (r.saga_json IS NOT NULL OR EXISTS
@@ -165,20 +165,20 @@ export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
 
 const ORIGINAL = /^\{"call":.*?"key":"([^"]+)"/s;
 
-/** The input of a revert begins with the call that it takes back. The log shows a long one as a preview only. */
+/** The input of a revert begins with the call that it reverts. The log shows a long one as a preview only. */
 const TAKEN_BACK = `SELECT SUBSTR(COALESCE(i.body, c.input_json), 1, 2000) AS input
 FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
 LEFT JOIN toolwright_payloads i ON i.key = c.key AND i.attempt = c.attempt AND i.part = 'input'
 WHERE s.run_id = ?1 AND s.path = '${REVERT_PATH}' AND s.parent_key = '' AND c.status = 'success'`;
 
-/** The calls of a run whose effects were taken back, by their keys. */
+/** The calls of a run whose effects were reverted, by their keys. */
 export function* listRevertedCalls(runId: string): Transaction<ReadonlySet<string>> {
   if ((yield* readRevertedAt(runId)) === null) return new Set();
   const rows = yield* all(TAKEN_BACK, runId);
   return new Set(rows.flatMap((row) => ORIGINAL.exec(readTextOrNull(row, "input") ?? "")?.[1] ?? []));
 }
 
-/** Whether the effect of a call was taken back. @param isLate a revert before the effect happened does not count */
+/** Whether the effect of a call was reverted. @param isLate a revert before the effect happened does not count */
 export function* hasReverted(runId: string, key: string, isLate: boolean): Transaction<boolean> {
   if ((yield* readRevertedAt(runId)) === null) return false;
   const rows = yield* all(
@@ -189,7 +189,7 @@ export function* hasReverted(runId: string, key: string, isLate: boolean): Trans
   return rows.length > 0;
 }
 
-/** A failed `<Saga>`: what it takes back, and why. From now on the run has nothing to do but that. */
+/** A failed `<Saga>`: what it reverts, and why. From now on the run has nothing to do but that. */
 export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Transaction<void> {
   yield* change(
     "UPDATE toolwright_runs SET saga_json = ?2 WHERE id = ?1 AND saga_json IS NULL",
@@ -199,18 +199,18 @@ export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Trans
   yield* markReverted(runId, nowMs);
 }
 
-/** It has taken back what it could. */
+/** It has reverted what it could. */
 export function endSaga(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET saga_json = NULL WHERE id = ?1", runId);
 }
 
-/** A saga that is taking effects back continues; any other reverted run is over for good. Locks the run. */
+/** A saga that is reverting effects continues; any other reverted run is over for good. Locks the run. */
 export function* isReverted(runId: string): Transaction<boolean> {
   return (yield* readReverted(runId)).isReverted;
 }
 
 /**
- * Returns what a saga of the run is taking back, if one is at it. Locks the run.
+ * Returns what a saga of the run is reverting, if one is in progress. Locks the run.
  * @throws TOOL_RUN_REVERTED
  */
 export function* assertResumable(runId: string): Transaction<string | undefined> {

@@ -98,8 +98,8 @@ const REOPENED_AT =
   "CASE WHEN CAST(?3 AS BIGINT) > created_at_ms THEN CAST(?3 AS BIGINT) ELSE created_at_ms + 1 END";
 
 /**
- * A scope of the run opens. Runs of workflows have a status of their own. A run that its own program resumes waits for no
- * worker any more. A worker gets what was enqueued, also if the program that it runs stores an input itself.
+ * A scope of the run opens. Runs of workflows have their own status. A run that its own program resumes no
+ * longer waits for a worker. A worker gets what was enqueued, even if the program that it runs stores an input itself.
  * @param inputJson `null`: the one that is stored
  */
 export function reopenRun(
@@ -168,7 +168,7 @@ export function finishRun(runId: string, ownerId: string, nowMs: number): Transa
   return change(FINISH, runId, nowMs, ownerId);
 }
 
-/** For a run without a live owner, which is no workflow. 0 when it has changed since it was read. */
+/** For a run without a live owner that is not a workflow. 0 when it has changed since it was read. */
 export function cancelRunRow({ runId, state, ownerId }: RunRow, nowMs: number): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET state = 'cancelled', owner_id = NULL, updated_at_ms = ?2, finished_at_ms = ?2,

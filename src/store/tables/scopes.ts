@@ -26,7 +26,7 @@ const SCOPES = columns({
   ownerId: textOrNull("owner_id"),
   /** How the keys of its calls are derived. */
   keyVersion: integer("key_version") as Column<CanonicalVersion>,
-  /** The run was reverted: no call begins in it any more. */
+  /** The run was reverted: no call can begin in it. */
   isSealed: flag("sealed"),
   /** In a fork: the first run of the line. */
   originId: textOrNull("origin_id"),
@@ -168,7 +168,7 @@ export function* hasScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   return row !== undefined;
 }
 
-/** Fences every open scope of a run that another owner takes over: a suspended process must not continue beside it. */
+/** Fences every open scope of a run that another owner takes over: a suspended process must not continue alongside it. */
 export function sealRun(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND owner_id IS NOT NULL",

@@ -88,7 +88,7 @@ export function* leaveReader({ runId, readerId }: StreamReader): Transaction<voi
   yield* unwantStream(runId);
 }
 
-/** Of a run that does not exist and that no one waits for. */
+/** For a run that does not exist and has no waiting reader. */
 function unwantStream(runId: string): Transaction<number> {
   return change(
     `DELETE FROM toolwright_streams WHERE run_id = ?1 AND next_index = 0

@@ -175,7 +175,7 @@ const UNNUMBERED = `SELECT r.scope_id, r.attempt, r.position, r.response_json, s
 FROM toolwright_responses r JOIN toolwright_scopes s ON s.id = r.scope_id
 WHERE s.run_id = ?1 AND r.last_index IS NULL ORDER BY r.scope_id, r.attempt, COALESCE(r.ordinal, 0), r.position`;
 
-/** Committed responses of the time before the first reader came. */
+/** Responses that were committed before the first reader arrived. */
 export function* unnumberedResponses(runId: string): Transaction<UnnumberedResponse[]> {
   return (yield* all(UNNUMBERED, runId)).map(toUnnumbered);
 }

@@ -25,28 +25,28 @@ export function takeoverStatements(served: readonly Served[]): TakeoverStatement
       ({ kind, name }) =>
         ` OR (kind = '${kind}' AND name = ${quoted(listedName(name))} AND ${IS_FOR_WORKERS})`,
     );
-  const atWork = `status = 'open' AND state = 'running'
+  const isRunning = `status = 'open' AND state = 'running'
     AND (kind = 'workflow' OR claimed_by IS NOT NULL${named.join("")})`;
-  const mayTake = `ready_at_ms IS NULL AND ${atWork}`;
+  const mayTake = `ready_at_ms IS NULL AND ${isRunning}`;
   const mark =
     "UPDATE toolwright_runs SET ready_at_ms = {now}, is_due = 1, sent_at_ms = NULL, parked = NULL WHERE";
   return {
     listOwners: `SELECT ${OWNER_COLUMNS} FROM toolwright_owners WHERE id IN
       (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND ${mayTake})
       OR ended_at_ms IS NULL AND id IN
-      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND is_due = 1 AND ${atWork})`,
+      (SELECT owner_id FROM toolwright_runs WHERE owner_id IS NOT NULL AND is_due = 1 AND ${isRunning})`,
     readyOf: `${mark} owner_id = ?1 AND ${mayTake}`,
     readyOrphans: `${mark} owner_id IS NOT NULL AND ${mayTake}
       AND NOT EXISTS (SELECT 1 FROM toolwright_owners o WHERE o.id = toolwright_runs.owner_id)`,
   };
 }
 
-/** The owners of runs at work. */
+/** The owners of runs in progress. */
 export function* listOwnersAtWork({ listOwners }: TakeoverStatements): Transaction<OwnerRow[]> {
   return (yield* all(listOwners)).map(toOwnerRow);
 }
 
-/** Its process does not exist any more, so it will not renew its lease. 0 when it has ended already. */
+/** Its process no longer exists, so it will not renew its lease. 0 when it has ended already. */
 export function declareDead(ownerId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id = ?1 AND ended_at_ms IS NULL",

@@ -139,7 +139,7 @@ export function* countStart(name: string, callKey: string, perMs: number): Trans
   );
 }
 
-/** Rows of limits that are not in use: their keys may never come again. */
+/** Rows of limits that are not in use: their keys may never be used again. */
 export function* deleteUnusedLimits(): Transaction<void> {
   yield* change("DELETE FROM toolwright_rate_starts WHERE expires_at_ms <= {now}");
   yield* change("DELETE FROM toolwright_limit_queue WHERE seen_until_ms <= {now}");

@@ -1,4 +1,4 @@
-/** The span contexts of activations: the next one links to the one before. Written only with telemetry. */
+/** The span contexts of activations: each links to the previous one. Written only with telemetry. */
 import { readTextOrNull } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";

@@ -109,7 +109,7 @@ export type WaitPlace = Pick<WaitRow, "nodeId" | "path">;
 
 /**
  * A run ends its work and waits. A worker may take it once one of these waits is over, which a signal may have done just now.
- * The caller holds the lock of the run: a signal that comes later sees that the run waits.
+ * The caller holds the lock of the run: a later signal sees that the run waits.
  */
 export function* wakeAfterWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
   yield* keepWaits(runId, places);

@@ -93,7 +93,7 @@ export type TakenRun =
   | { readonly kind: "cancelled"; readonly run: WorkflowRunRow }
   /** Another process took the run first. */
   | { readonly kind: "lost" }
-  /** It was taken over again and again without progress, so it has failed now. */
+  /** It was taken over repeatedly without progress, so it has failed now. */
   | { readonly kind: "crash-loop"; readonly run: WorkflowRunRow };
 
 /** What the start of a run by a worker adds to it. */
@@ -124,7 +124,7 @@ export function* takeRun(
   if (current.isCancelRequested && isOpen(current.status)) {
     return { kind: "cancelled", run: yield* recordCancelled(current, next.updatedAtMs) };
   }
-  // A suspended owner must not continue beside this one, not even in tasks that this one has not reached yet.
+  // A suspended owner must not continue alongside this one, not even in tasks that this one has not reached yet.
   if (current.ownerId !== null && current.ownerId !== next.ownerId) yield* sealRun(runId);
   let takeovers = current.status === "running" && current.ownerId !== null ? 1 : undefined;
   if (worker !== undefined) {

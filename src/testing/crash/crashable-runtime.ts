@@ -46,7 +46,7 @@ function watchStore(store: Store): Store {
     ...passedOn(store),
     dialect: store.dialect,
     secret: store.secret,
-    transaction: (work, level) => store.transaction(() => watchTransaction(work()), level),
+    transaction: (work, level, isAlone) => store.transaction(() => watchTransaction(work()), level, isAlone),
     commitAtOnce: (work, level) => {
       const watched = (): ReturnType<typeof work> => watchTransaction(work());
       return store.commitAtOnce?.(watched, level) ?? store.transaction(watched, level);

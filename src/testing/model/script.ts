@@ -99,7 +99,7 @@ export function anAnswer(parts: Readonly<Record<string, Check>>): Check {
     else
       throw new Problem(
         field,
-        `must be a text, calls such as [{ toolName, input }], { text, toolCalls } or an Error, not ${describe(value)}.`,
+        `must be a string, calls such as [{ toolName, input }], { text, toolCalls } or an Error, not ${describe(value)}.`,
       );
   };
 }
@@ -191,7 +191,7 @@ export function turnAt<Turn>(
   const turn = script[index] ?? (atEnd === "repeat-last" ? script.at(-1) : undefined);
   if (turn !== undefined) return turn;
   throw new Error(
-    `The scripted model was asked ${index + 1} times, but its script has ${script.length} turns. Add a turn, or say atEnd: "repeat-last".`,
+    `The scripted model was called ${index + 1} times, but its script has ${script.length} turns. Add a turn, or set atEnd: "repeat-last".`,
   );
 }
 

@@ -91,7 +91,7 @@ test("streams the same turns", async () => {
 test("reports that its script has ended, or repeats the last turn", async () => {
   const model = createScriptedModel(["only"]);
   await model.doGenerate(asked);
-  await expect(model.doGenerate(asked)).rejects.toThrow("asked 2 times, but its script has 1 turns");
+  await expect(model.doGenerate(asked)).rejects.toThrow("called 2 times, but its script has 1 turns");
   const patient = createScriptedModel(["only"], { atEnd: "repeat-last" });
   await patient.doGenerate(asked);
   expect((await patient.doGenerate(asked)).content).toEqual([{ type: "text", text: "only" }]);
@@ -113,7 +113,7 @@ test.each<[script: unknown, says: string]>([
   [[{ toolCall: [] }], 'Did you mean "toolCalls"?'],
   [
     ["Hi.", 5],
-    "script[1] must be a text, calls such as [{ toolName, input }], { text, toolCalls } or an Error",
+    "script[1] must be a string, calls such as [{ toolName, input }], { text, toolCalls } or an Error",
   ],
 ])("a script that is misspelt is refused when it is written: %j", (script, says) => {
   expect(() => createScriptedModel(script as never)).toThrow(says);

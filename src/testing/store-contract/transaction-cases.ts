@@ -1,4 +1,4 @@
-/** Transactions are atomic, also beside concurrent writers. */
+/** Transactions are atomic, also alongside concurrent writers. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
 import { readInteger } from "../../store/tables/columns.ts";

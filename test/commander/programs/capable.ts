@@ -1,4 +1,4 @@
-/** A user's own program with a registry of its own that has the tool for the inventory. */
+/** A user's own program with its own registry that has the tool for the inventory. */
 import { Command } from "commander";
 import { z } from "zod";
 import { createRegistry, createRuntime, defineTool, registerToolsAsCLI } from "../../../src/index.ts";

@@ -1,4 +1,4 @@
-/** A user's own program, with the default registry and without a runtime of its own. */
+/** A user's own program, with the default registry and without its own runtime. */
 import { Command } from "commander";
 import { z } from "zod";
 import { defineTool, registerTool, registerToolsAsCLI } from "../../../src/index.ts";

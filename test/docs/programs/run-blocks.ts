@@ -1,4 +1,4 @@
-/** Runs programs of the docs one after another in one process, each in an empty folder of its own. */
+/** Runs programs of the docs one after another in one process, each in its own empty folder. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { createWorkflows } from "../../../src/index.ts";
 import { jsx } from "../../../src/jsx-runtime.ts";
-import type { WorkflowDefinition } from "../../../src/workflow/create-smithers.ts";
+import type { WorkflowDefinition } from "../../../src/workflow/create-workflows.ts";
 import type { Step } from "../plan.ts";
 import { type OrderTools, place } from "./soak-process.ts";
 

@@ -1,5 +1,5 @@
 /**
- * A worker in a process of its own. It serves a workflow of steps, each of which charges an account at a service outside of
+ * A worker in its own process. It serves a workflow of steps, each of which charges an account at a service outside of
  * this process. Takes one argument, in JSON. Prints a line when it has started and when it has drained.
  */
 import { z } from "zod";

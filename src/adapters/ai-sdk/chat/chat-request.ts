@@ -62,7 +62,7 @@ export function parseRequest(body: unknown): ChatRequest {
   if (trigger !== "submit-message" && trigger !== "regenerate-message")
     throw invalid('`trigger` must be "submit-message" or "regenerate-message".');
   if (messageId !== undefined && messageId !== null && typeof messageId !== "string")
-    throw invalid("`messageId` must be a text.");
+    throw invalid("`messageId` must be a string.");
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage))
     throw invalid("`messages` must be a list of messages { id, role, parts }.");
   const isRegenerated = trigger === "regenerate-message";

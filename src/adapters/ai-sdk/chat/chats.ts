@@ -121,7 +121,7 @@ export class Chats {
     }
   }
 
-  /** Starts the turn, and returns its stream. The client is connected before the model is asked. */
+  /** Starts the turn, and returns its stream. The client is connected before the model is called. */
   async #drive(
     host: Host,
     chatId: string,
@@ -144,7 +144,7 @@ export class Chats {
     } catch (error) {
       connected.resolve();
       const turn = isConflict(error) ? await lastChatTurn(host, chatId) : undefined;
-      // The same message came twice at the same time.
+      // The same message arrived twice at the same time.
       if (turn?.began.key === began.key) return this.#join(host, chatId, turn, from, shown);
       throw error;
     }
@@ -280,7 +280,7 @@ async function assertIdle(host: Host, chatId: string): Promise<void> {
   throw new ChatError(
     409,
     "CHAT_BUSY",
-    "The message before is still being answered.",
+    "The previous message is still being answered.",
     "Wait for the answer, or stop it with DELETE <api>/:id/stream.",
   );
 }

@@ -1,6 +1,6 @@
 /**
  * A tool without `execute` runs in the client: its call ends the turn, and the client sends its result with the answer. The
- * answer continues in a turn of its own, under the same id.
+ * answer continues in its own turn, under the same id.
  */
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { ChatRequest } from "./chat-request.ts";

@@ -86,7 +86,7 @@ async function runAgent({ host }: OpenRuntime, job: TurnJob, turn: Turn): Promis
   const status: StoredAnswer["status"] = stop.signal.aborted ? "stopped" : "finished";
   const chunks = await storedChunks(host, chatId, turn.number, agent.tools ?? {});
   const result: StoredAnswer = { status, chunks };
-  await turn.end(result, { ...began, messages: [] });
+  turn.end(result, { ...began, messages: [] });
 }
 
 interface SdkPart {

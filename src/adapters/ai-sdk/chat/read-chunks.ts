@@ -33,7 +33,7 @@ export async function* readChunks(
 ): AsyncGenerator<IndexedChunk & { readonly turn: number | undefined }, void, void> {
   const maker = new ChunkMaker(options.from ?? 0);
   for await (const part of readRunStream(runtime, runId, options, { until: ["waiting-approval"], onReady })) {
-    // Agents inside of tools count turns of their own.
+    // Agents inside tools count their own turns.
     const isOfTurn = part.type !== "ended" && part.parentKey === undefined;
     const turn = isOfTurn ? (part.iteration ?? 0) + 1 : undefined;
     if (turn !== undefined && turn < (onlyTurn ?? turn)) continue;

@@ -3,7 +3,7 @@ import type { UIMessageChunk } from "ai";
 import type { NumberedPart, StreamPart } from "../../../stream/stream-part.ts";
 
 export interface IndexedChunk {
-  /** `undefined` for a chunk that is no part, such as the start. */
+  /** `undefined` for a chunk that is not a part, such as the start. */
   readonly index?: number | undefined;
   readonly chunk: UIMessageChunk;
 }
@@ -23,7 +23,7 @@ export class ChunkMaker {
   }
 
   toChunk(part: StreamPart): UIMessageChunk | undefined {
-    // Agents inside of tools have no place in the message.
+    // Agents inside tools have no place in the message.
     if (part.type !== "ended" && part.parentKey !== undefined) return undefined;
     const chunk = part.type === "ended" ? this.#end(part.status) : this.#ofPart(part);
     this.#hasSent ||= chunk !== undefined;

@@ -32,6 +32,7 @@ import { listRemoteTools } from "./list-remote-tools.ts";
 import { anMcpClient, type McpClient, type RemoteTool } from "./mcp-client.ts";
 import { changeOf } from "./pins.ts";
 import { toZod } from "./remote-schema.ts";
+import { withoutUndefined } from "../../../util/without-undefined.ts";
 
 /** Policies for all tools of a server, and for single ones by the server's names. */
 export type McpImportPolicy = Omit<ForeignPolicy, "name" | "description" | "inputJsonSchema"> & {
@@ -165,14 +166,10 @@ function mcpPartsOf(tool: RemoteTool, { sideEffect, idempotent }: ForeignPolicy)
     _meta,
     annotations: {
       ...others,
-      ...(sideEffect === undefined ? definedIn({ readOnlyHint, destructiveHint }) : {}),
-      ...(idempotent === undefined && sideEffect === undefined ? definedIn({ idempotentHint }) : {}),
+      ...(sideEffect === undefined ? withoutUndefined({ readOnlyHint, destructiveHint }) : {}),
+      ...(idempotent === undefined && sideEffect === undefined ? withoutUndefined({ idempotentHint }) : {}),
     },
   };
-}
-
-function definedIn(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function changed(tool: RemoteTool, change: string): ToolwrightError {

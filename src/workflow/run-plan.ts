@@ -3,7 +3,7 @@
  * changed.
  */
 import { ToolwrightError } from "../errors.ts";
-import type { WorkflowDefinition } from "./create-smithers.ts";
+import type { WorkflowDefinition } from "./create-workflows.ts";
 import { createWorkflowContext } from "./context.ts";
 import { createPlan, outlineOf, type Plan } from "./plan.ts";
 import { runTask } from "./run-task.ts";
@@ -28,7 +28,7 @@ import {
 /** Signals come from other processes, so the store is read. */
 const SIGNAL_POLL_MS = 250;
 
-export interface ScheduleOptions {
+export interface RunPlanOptions {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly maxConcurrency: number;
@@ -37,7 +37,7 @@ export interface ScheduleOptions {
 }
 
 /** How the tasks of a run ended. */
-export type ScheduleEnd =
+export type PlanEnd =
   | { readonly status: "finished" }
   | {
       readonly status: "failed";
@@ -52,13 +52,13 @@ export type ScheduleEnd =
       readonly waits: readonly WaitPlace[];
     };
 
-export async function schedule(run: RunState, options: ScheduleOptions): Promise<ScheduleEnd> {
+export async function runPlan(run: RunState, options: RunPlanOptions): Promise<PlanEnd> {
   return new Schedule(run, options).run();
 }
 
 class Schedule {
   readonly #run: RunState;
-  readonly #options: ScheduleOptions;
+  readonly #options: RunPlanOptions;
   readonly #eventLoop = new EventLoopTurns();
   readonly #active = new Map<string, Promise<void>>();
   /** The latest pass of each loop that is certain to start. */
@@ -80,12 +80,12 @@ class Schedule {
   #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(run: RunState, options: ScheduleOptions) {
+  constructor(run: RunState, options: RunPlanOptions) {
     this.#run = run;
     this.#options = options;
   }
 
-  async run(): Promise<ScheduleEnd> {
+  async run(): Promise<PlanEnd> {
     for (;;) {
       await this.#advance();
       if (this.#active.size > 0) {
@@ -111,7 +111,7 @@ class Schedule {
     return this.#failed[0] ?? (isLimit ? error : undefined);
   }
 
-  /** Tasks that ran beside the first failure may have failed in other sagas. */
+  /** Tasks that ran alongside the first failure may have failed in other sagas. */
   #failedSagas(): SagaPlace[] {
     const around = this.#failed.flatMap((task) => this.#run.outline.sagas.around(task) ?? []);
     return [...around, ...this.#limitSagas];
@@ -158,7 +158,7 @@ class Schedule {
   }
 
   /** A person comes first, then a sender, then the time: the status says who can end the wait. */
-  #waitingEnd(): ScheduleEnd {
+  #waitingEnd(): PlanEnd {
     const entries = [...this.#waiting].map(([name, task]) => ({ task, wait: this.#run.waits.get(name) }));
     const waits = entries.flatMap(({ task: { props, loop }, wait }) =>
       wait === undefined ? [] : [{ nodeId: props.id, path: loop.join(".") }],

@@ -21,9 +21,9 @@ export interface TakingWorker {
   readonly options: WorkerOptions;
   readonly code: ServedCode;
   readonly leaseMs: number;
-  /** Leaves the run to other workers for so long. */
+  /** Leaves the run to other workers for that long. */
   readonly skip: (runId: string, ms: number) => void;
-  /** The run was found by its code, and is of another workflow in the same file. */
+  /** The run was found by its code, and belongs to another workflow in the same file. */
   readonly onOther: (run: ReadyRun) => void;
   /** The run could not be driven: the store failed. */
   onFailed(runId: string, error: unknown): void;
@@ -31,15 +31,15 @@ export interface TakingWorker {
   onEnded(runId: string): Promise<void>;
 }
 
-interface AtWork {
+interface ActiveRun {
   readonly run: ReadyRun;
   readonly release: RunRelease;
   readonly ended: Promise<void>;
 }
 
-export class RunsAtWork {
+export class ActiveRuns {
   readonly #worker: TakingWorker;
-  readonly #atWork = new Map<string, AtWork>();
+  readonly #active = new Map<string, ActiveRun>();
   #claimed = 0;
 
   constructor(worker: TakingWorker) {
@@ -47,7 +47,7 @@ export class RunsAtWork {
   }
 
   get size(): number {
-    return this.#atWork.size;
+    return this.#active.size;
   }
 
   /** How many runs were claimed so far. */
@@ -56,43 +56,43 @@ export class RunsAtWork {
   }
 
   has(runId: string): boolean {
-    return this.#atWork.has(runId);
+    return this.#active.has(runId);
   }
 
   list(): WorkerStatus["running"] {
-    return [...this.#atWork.values()].map(({ run: { runId, kind, name } }) => ({ runId, kind, name }));
+    return [...this.#active.values()].map(({ run: { runId, kind, name } }) => ({ runId, kind, name }));
   }
 
   take(run: ReadyRun, onFree: () => void): void {
     const release = new RunRelease();
     const { telemetry } = this.#worker.host;
     const drive = (): Promise<void> => this.#drive(run, release);
-    // Each activation is a trace of its own, whatever started the worker or woke it up.
+    // Each activation is a separate trace, whatever started the worker or woke it up.
     const ended = (telemetry === undefined ? drive() : telemetry.apart(drive))
       .catch((error: unknown) => this.#runFailed(run, error))
       .then(() => this.#worker.onEnded(run.runId))
       .finally(() => {
-        this.#atWork.delete(run.runId);
+        this.#active.delete(run.runId);
         onFree();
       });
-    this.#atWork.set(run.runId, { run, release, ended });
+    this.#active.set(run.runId, { run, release, ended });
   }
 
   /** Gives every run back between two of its calls. */
   request(): void {
-    for (const { release } of this.#atWork.values()) release.request();
+    for (const { release } of this.#active.values()) release.request();
   }
 
   /** Gives every run back at once. */
   cutOff(reason: Error): void {
-    for (const { release } of this.#atWork.values()) release.now(reason);
+    for (const { release } of this.#active.values()) release.now(reason);
   }
 
   async allEnded(ms: number): Promise<void> {
-    if (this.#atWork.size === 0) return;
+    if (this.#active.size === 0) return;
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, ms);
-    await Promise.race([Promise.all([...this.#atWork.values()].map(({ ended }) => ended)), over.promise]);
+    await Promise.race([Promise.all([...this.#active.values()].map(({ ended }) => ended)), over.promise]);
     clearTimeout(timer);
   }
 

@@ -1,6 +1,6 @@
 /** Names of tasks as operators write them: `pay`, or `pay[1.0]` for one pass of the loops around it. */
 
-export interface Place {
+export interface TaskName {
   readonly nodeId: string;
   /** `undefined`: every pass. */
   readonly path: string | undefined;
@@ -12,7 +12,7 @@ interface Known {
 }
 
 /** `undefined` if no known task has this name. */
-export function parsePlace(text: string, known: readonly Known[]): Place | undefined {
+export function parseTaskName(text: string, known: readonly Known[]): TaskName | undefined {
   if (known.some(({ nodeId }) => nodeId === text)) return { nodeId: text, path: undefined };
   const [, nodeId = "", path = ""] = /^(.+)\[([^[\]]+)\]$/s.exec(text) ?? [];
   return known.some((one) => one.nodeId === nodeId && one.path === path) ? { nodeId, path } : undefined;

@@ -3,17 +3,18 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { StoreOption } from "../store/open-store.ts";
 import {
-  Approval,
-  Branch,
-  Loop,
-  Parallel,
-  Ralph,
-  Saga,
-  Sequence,
-  Signal,
-  Sleep,
-  Task,
-  Workflow,
+  type Approval,
+  type Branch,
+  COMPONENTS,
+  type Loop,
+  type Parallel,
+  type Ralph,
+  type Saga,
+  type Sequence,
+  type Signal,
+  type Sleep,
+  type Task,
+  type Workflow,
 } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
@@ -139,17 +140,7 @@ function bindWorkflows<const S extends Schemas>(
       } as WorkflowDefinition<S>;
     };
   return {
-    Workflow,
-    Task,
-    Sequence,
-    Parallel,
-    Branch,
-    Loop,
-    Ralph,
-    Saga,
-    Approval,
-    Sleep,
-    Signal,
+    ...COMPONENTS,
     outputs: createOutputTokens(schemas),
     workflow: define("workflow"),
     smithers: define("smithers"),
