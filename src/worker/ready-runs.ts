@@ -17,6 +17,7 @@ export class ReadyRuns {
   #found: ReadyRun[] = [];
   /** Runs that another worker has to take, and until when. */
   readonly #notMine = new Map<string, number>();
+  #nextOwnAt = Infinity;
 
   constructor(host: Host, options: WorkerOptions, served: readonly Served[], limit: number) {
     this.#host = host;
@@ -34,12 +35,21 @@ export class ReadyRuns {
       sharedRoot: this.#options.sharedRoot === true,
     };
     const ready = await this.#host.store.read(() => listReady(this.#statement, traits));
+    this.#nextOwnAt = Infinity;
     this.#found = ready.filter(({ runId }) => !isAtWork(runId) && !this.#isNotMine(runId));
     return this.#found.length;
   }
 
   next(): ReadyRun | undefined {
     return this.#found.shift();
+  }
+
+  /**
+   * In how many milliseconds this worker may take a ready run that its last look left to others. Until then nothing else
+   * wakes it for that run: the notification may have come already.
+   */
+  get nextOwnInMs(): number {
+    return Math.max(0, this.#nextOwnAt - performance.now());
   }
 
   /** Something has changed: what was found may be out of order. */
@@ -63,8 +73,11 @@ export class ReadyRuns {
   #isNotMine(runId: string): boolean {
     const until = this.#notMine.get(runId);
     if (until === undefined) return false;
-    if (until > performance.now()) return true;
-    this.#notMine.delete(runId);
-    return false;
+    if (until <= performance.now()) {
+      this.#notMine.delete(runId);
+      return false;
+    }
+    this.#nextOwnAt = Math.min(this.#nextOwnAt, until);
+    return true;
   }
 }

@@ -74,6 +74,7 @@ export class RunningWorker {
   #isAsked = false;
   #sweepTimer: NodeJS.Timeout | undefined;
   #nextSweepAt = Infinity;
+  #lookTimer: NodeJS.Timeout | undefined;
   #neighbourTimer: NodeJS.Timeout | undefined;
   #neighbours: readonly ProcessIdentity[] = [];
   #idleListeners: (() => void)[] = [];
@@ -165,6 +166,7 @@ export class RunningWorker {
     if (this.#state !== "active") return;
     this.#state = "draining";
     clearTimeout(this.#sweepTimer);
+    clearTimeout(this.#lookTimer);
     this.#dueTimes.stop();
     clearInterval(this.#neighbourTimer);
     await this.#register().catch((error: unknown) => this.#failed(error));
@@ -226,6 +228,7 @@ export class RunningWorker {
       if (this.#state !== "active") return;
       this.#lastError = null;
       this.#foundNothing = found === 0;
+      this.#lookIn(this.#ready.nextOwnInMs);
       while (this.#takeNext());
     } catch (error) {
       this.#failed(error);
@@ -244,6 +247,11 @@ export class RunningWorker {
         if (!this.#takeNext()) this.wake();
       });
     return true;
+  }
+
+  #lookIn(ms: number): void {
+    clearTimeout(this.#lookTimer);
+    if (ms < Infinity) this.#lookTimer = setTimeout(() => this.#look(), ms).unref();
   }
 
   #failed(error: unknown): void {
