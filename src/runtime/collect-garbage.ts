@@ -26,7 +26,7 @@ import { isProcessAlive } from "./process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
 
 export interface GcOptions {
-  /** Runs that ended longer ago are deleted. Default 30 days. */
+  /** Runs that ended at least this long ago are deleted. Default 30 days. */
   readonly olderThanMs?: number | undefined;
   /** After this time, the data that a failed, stopped or abandoned run needs to resume is deleted. Default 7 days. */
   readonly replayOlderThanMs?: number | undefined;
@@ -196,7 +196,7 @@ class Sweep {
     // SQLite answers within the same turn of the event loop, so this lets timers such as heartbeats run in between.
     await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
-      age !== undefined && age.lastActiveMs < before && !age.isQueued && mayChange(age);
+      age !== undefined && age.lastActiveMs <= before && !age.isQueued && mayChange(age);
     const seen = await store.read(() => readRunAge(runId));
     if (!isDue(seen)) return undefined;
     for (const ownerId of seen.ownerIds) if (await isOwnerAlive(ownerId)) return undefined;

@@ -43,7 +43,7 @@ test("rule 5: retention after the claim was read makes the call contended: one e
   await first.call(charge, { amount: 1 }, { runId: "one" });
   await first.call(charge, { amount: 1 }, { runId: "two" });
   expect(effects).toHaveLength(2);
-  const store = interrupting(await world.open(), "toolwright_claims", () => first.gc({ olderThanMs: -0 }));
+  const store = interrupting(await world.open(), "toolwright_claims", () => first.gc({ olderThanMs: 0 }));
   await using second = await world.runtime({ store });
   const outcome = await second.call(charge, { amount: 1 }, { runId: "three" });
   expect(["success", "error"]).toContain(outcome.status);

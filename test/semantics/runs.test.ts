@@ -3,7 +3,7 @@ import { createSmartAgent, defineTool, type Runtime } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createWorld, never, until, type World } from "./harness.ts";
+import { createClock, createWorld, never, until, type World } from "./harness.ts";
 
 const pure = defineTool({ name: "pure", schema: z.object({}), execute: async () => "done" });
 const failing = defineTool({
@@ -316,10 +316,12 @@ describe("the list", () => {
     });
   });
 
-  test("does not show a run that retention has deleted", async () => {
-    const { runtime, reader } = await open();
+  test("does not show a run that retention has deleted, even if it ended in the same millisecond", async () => {
+    const { world, reader } = await open();
+    const runtime = await world.runtime({ clock: createClock() });
     await many(runtime, 2);
-    await runtime.gc({ olderThanMs: 0 });
+    expect(await runtime.gc({ olderThanMs: 1 })).toMatchObject({ deletedRuns: 0 });
+    expect(await runtime.gc({ olderThanMs: 0 })).toMatchObject({ deletedRuns: 2 });
     expect(await reader.runs()).toEqual({ runs: [], next: null });
     await expect(reader.describeRun("run-00")).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
     await expect(reader.explainRun("nothing")).rejects.toMatchObject({ code: "TOOL_RUN_NOT_FOUND" });

@@ -89,7 +89,7 @@ export interface PastOwner extends StoredOwner {
 const PAST = "COALESCE(ended_at_ms, lease_until_ms)";
 
 const LIST_PAST = `SELECT ${OWNERS.list()}, {now} - ${PAST} AS past_ms
-FROM toolwright_owners WHERE ${PAST} < {now} - CAST(?1 AS BIGINT)`;
+FROM toolwright_owners WHERE ${PAST} <= {now} - CAST(?1 AS BIGINT)`;
 
 export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
   const rows = yield* all(LIST_PAST, olderThanMs);
@@ -99,7 +99,7 @@ export function* listPastOwners(olderThanMs: number): Transaction<PastOwner[]> {
 /** 0 when it has renewed its lease in the meantime. */
 export function* deleteOwner(id: string, olderThanMs: number): Transaction<number> {
   const changes = yield* change(
-    `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} < {now} - CAST(?2 AS BIGINT)`,
+    `DELETE FROM toolwright_owners WHERE id = ?1 AND ${PAST} <= {now} - CAST(?2 AS BIGINT)`,
     id,
     olderThanMs,
   );

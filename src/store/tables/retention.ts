@@ -188,14 +188,14 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
 
 const PAGE_SIZE = 200;
 
-/** Ids of workflow runs with this status that last changed before a time, in pages: those after `after`. */
+/** Ids of workflow runs with this status that last changed at that time or before, in pages: those after `after`. */
 export function* listWorkflowRunsBefore(
   status: RunStatus,
   beforeMs: number,
   after: string,
 ): Transaction<string[]> {
   const rows = yield* all(
-    `SELECT run_id FROM toolwright_workflow_runs WHERE status = ?1 AND updated_at_ms < ?2 AND run_id > ?3
+    `SELECT run_id FROM toolwright_workflow_runs WHERE status = ?1 AND updated_at_ms <= ?2 AND run_id > ?3
      ORDER BY run_id LIMIT ${PAGE_SIZE}`,
     status,
     beforeMs,
@@ -207,7 +207,7 @@ export function* listWorkflowRunsBefore(
 /** The same for runs without a workflow, by their creation time. */
 export function* listBareRunsBefore(beforeMs: number, after: string): Transaction<string[]> {
   const rows = yield* all(
-    `SELECT id FROM toolwright_runs WHERE status = 'open' AND created_at_ms < ?1 AND id > ?2
+    `SELECT id FROM toolwright_runs WHERE status = 'open' AND created_at_ms <= ?1 AND id > ?2
        AND NOT EXISTS (SELECT 1 FROM toolwright_workflow_runs w WHERE w.run_id = toolwright_runs.id)
      ORDER BY id LIMIT ${PAGE_SIZE}`,
     beforeMs,
@@ -216,10 +216,10 @@ export function* listBareRunsBefore(beforeMs: number, after: string): Transactio
   return rows.map((row) => readText(row, "id"));
 }
 
-/** Ids of runs with an open turn that started before a time. */
+/** Ids of runs with an open turn that started at that time or before. */
 export function* listOpenTurnsBefore(beforeMs: number, after: string): Transaction<string[]> {
   const rows = yield* all(
-    `SELECT DISTINCT run_id FROM toolwright_turns WHERE ended_at_ms IS NULL AND started_at_ms < ?1 AND run_id > ?2
+    `SELECT DISTINCT run_id FROM toolwright_turns WHERE ended_at_ms IS NULL AND started_at_ms <= ?1 AND run_id > ?2
      ORDER BY run_id LIMIT ${PAGE_SIZE}`,
     beforeMs,
     after,
