@@ -83,7 +83,8 @@ function toolwrightOn(name: string, setup: string, storeOf: (place: Place) => st
 }
 
 const LOOP =
-  "`createSmartAgent` for agents, calls in `runtime.run` as steps; the tool is a side effect that must not be repeated; " +
+  "`createSmartAgent` for agents, calls in `runtime.run` as steps; the tool is a side effect that must not be repeated, so the " +
+  "intent of each call is flushed to the disk before it runs; " +
   "with nothing stored, its tools run in the loop of the AI SDK";
 
 export const onSqlite = toolwrightOn(
