@@ -2,7 +2,7 @@
 import { describe } from "../definition/option-checks.ts";
 import { type Archive, createArchive } from "./context/archive-message.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
-import { MessageMemory } from "./message-memory.ts";
+import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import { fromInvocable } from "../model/from-invocable.ts";
 import { fromLanguageModel } from "../model/from-language-model.ts";
@@ -21,13 +21,13 @@ export interface AgentResources {
   readonly sizeOf: Promise<(message: AgentMessage) => number>;
 }
 
-export function createAgentResources(options: SmartAgentOptions): AgentResources {
+export function createAgentResources(options: SmartAgentOptions, memory: MessageMemory): AgentResources {
   const model = resolveModel(options.model);
   return {
     options,
     model,
     tools: createToolSet(options),
-    memory: new MessageMemory(),
+    memory,
     archive: createArchive(options.toolResponses ?? {}),
     sizeOf: createMessageCounter(options.countTokens, model.id),
   };

@@ -11,6 +11,7 @@ import { type Tool, withOrigin } from "../tool/tool.ts";
 import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
+import { MessageMemory } from "./message-memory.ts";
 import {
   AGENT_OPTIONS,
   INVOKE_OPTIONS,
@@ -18,9 +19,10 @@ import {
   type InvokeResult,
   type SmartAgentOptions,
 } from "./options.ts";
-import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
+import { type AgentInput, type AgentState, checkState } from "./state.ts";
 import type { InvokeLocation } from "./invoke-agent.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
+import { takeInput } from "./take-input.ts";
 import { ownNames } from "./tools/tool-names.ts";
 
 const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
@@ -67,9 +69,10 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   checkOptions(AGENT_OPTIONS, options);
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
+  const memory = new MessageMemory();
   const resources = new Lazy(async () => {
     const [{ createAgentResources }, { invokeAgent }] = await parts.get();
-    return { agent: createAgentResources(options), invokeAgent };
+    return { agent: createAgentResources(options, memory), invokeAgent };
   });
   const invokeAs = async (
     location: InvokeLocation,
@@ -77,11 +80,11 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
     checkOptions(INVOKE_OPTIONS, invoked);
-    const given = asGiven(input);
+    const taken = takeInput(input, memory);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
       const { agent, invokeAgent } = await resources.get();
-      return (await invokeAgent(agent, given, invoked, opened, location)) as InvokeResult<never>;
+      return (await invokeAgent(agent, taken, invoked, opened, location)) as InvokeResult<never>;
     };
     // Taken before the first await: the caller may dispose of the runtime once this function has returned a promise.
     return options.runtime === undefined ? start() : useRuntime(options.runtime, start);
@@ -115,7 +118,8 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     value: (runtime: Runtime, input: AgentInput): Promise<InvokeResult> =>
       useRuntime(runtime, async (opened) => {
         const { agent: own, invokeAgent } = await resources.get();
-        return invokeAgent({ ...own, options: { ...options, runtime } }, input, {}, opened, "anywhere");
+        const agentHere = { ...own, options: { ...options, runtime } };
+        return invokeAgent(agentHere, takeInput(input, memory), {}, opened, "anywhere");
       }),
   });
   return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));

@@ -23,7 +23,6 @@ import { AGENT_TURN, type ResolvedTurn, resolveTurn } from "./resolve-turn.ts";
 import type { AgentResources } from "./agent-resources.ts";
 import type { InvokeOptions, InvokeResult, SmartAgentLimits } from "./options.ts";
 import { readState, type StateSource } from "./read-state.ts";
-import { checkInput } from "./check-input.ts";
 import type { AgentInput } from "./state.ts";
 import { emitterOf, forward, listenersOf, watchedInside, whileWatched } from "./agent-listeners.ts";
 import { NO_PLAN, planIn } from "./tools/todo-list.ts";
@@ -31,6 +30,7 @@ import { NO_PLAN, planIn } from "./tools/todo-list.ts";
 /** `in-tool`: the agent is a tool, and always part of the run that calls the tool. */
 export type InvokeLocation = "anywhere" | "in-tool";
 
+/** @param input as `takeInput` returned it */
 export async function invokeAgent(
   agent: AgentResources,
   input: AgentInput,
@@ -38,7 +38,6 @@ export async function invokeAgent(
   given: OpenRuntime | undefined,
   location: InvokeLocation,
 ): Promise<InvokeResult> {
-  checkInput(input, agent.memory);
   const here = currentScope();
   // An explicit `runId`, or another runtime, opts out of the enclosing run.
   const isShared = location === "in-tool" || given === undefined || given.host === here?.host;

@@ -1,10 +1,17 @@
 /**
- * Caches hashes of messages, so that each message is processed once, however often it is sent or passed in. Only frozen
- * messages are cached: those created here, and copies of messages from callers.
+ * Caches hashes of messages, so that each message is validated, copied and hashed once, however often it is sent or passed in.
+ * Only frozen messages are cached: those created here, and copies of messages from callers.
  */
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
-import { type AgentMessage, chainHash, NOTHING_SAID, withContent } from "../model/messages.ts";
+import {
+  type AgentMessage,
+  chainHash,
+  checkAgentMessage,
+  checkAgentMessages,
+  NOTHING_SAID,
+  withContent,
+} from "../model/messages.ts";
 
 export interface Recalled {
   readonly messages: readonly AgentMessage[];
@@ -16,11 +23,6 @@ export class MessageMemory {
   #last: Recalled = { messages: [], hashes: [NOTHING_SAID] };
   readonly #own = new WeakSet<AgentMessage>();
   readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
-
-  /** Whether the message is one of ours, and therefore frozen. */
-  knows(message: unknown): boolean {
-    return this.#own.has(message as AgentMessage);
-  }
 
   /** The message itself if it is one of ours, else a frozen copy. */
   keep(message: AgentMessage): AgentMessage {
@@ -51,18 +53,28 @@ export class MessageMemory {
     return known;
   }
 
-  /** The frozen messages, and the hash after each; the hash at 0 is that of an empty list. */
-  recall(messages: readonly AgentMessage[]): Recalled {
+  /**
+   * The frozen messages, and the hash after each; the hash at 0 is that of an empty list.
+   * @throws TOOL_OPTION_INVALID
+   */
+  recall(messages: unknown): Recalled {
+    checkAgentMessages(messages);
     const known = this.knownOf(messages);
     const kept = this.#last.messages.slice(0, known);
     const hashes = this.#last.hashes.slice(0, known + 1);
-    for (const message of messages.slice(known)) {
-      const own = this.keep(message);
+    for (let index = known; index < messages.length; index += 1) {
+      const own = this.#take(messages[index], index);
       kept.push(own);
       hashes.push(this.hashAfter(hashes.at(-1) ?? NOTHING_SAID, own));
     }
     this.#last = { messages: kept, hashes };
     return this.#last;
+  }
+
+  #take(message: unknown, index: number): AgentMessage {
+    if (this.#own.has(message as AgentMessage)) return message as AgentMessage;
+    checkAgentMessage(message, index);
+    return this.keep(message);
   }
 }
 
@@ -79,17 +91,28 @@ function isEqual(kept: unknown, given: unknown): boolean {
   if (typeof kept !== "object" || typeof given !== "object" || kept === null || given === null) return false;
   if (Array.isArray(kept)) {
     if (!Array.isArray(given) || kept.length !== given.length) return false;
-    // Holes are not certain.
-    return kept.findIndex((item, index) => item === undefined || !isEqual(item, given[index])) === -1;
+    for (let index = 0; index < kept.length; index += 1) {
+      // Holes are not certain.
+      if (kept[index] === undefined || !isEqual(kept[index], given[index])) return false;
+    }
+    return true;
   }
   if (!isPlain(kept) || !isPlain(given)) return false;
-  const names = Object.keys(given);
-  if (names.length !== Object.keys(kept).length) return false;
-  return names.every(
-    (name) =>
-      Object.hasOwn(kept, name) &&
-      isEqual(kept[name as keyof typeof kept], given[name as keyof typeof given]),
-  );
+  return hasEqualFields(kept as Fields, given as Fields);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Loops and not lists of names: every invoke compares every message. */
+function hasEqualFields(kept: Fields, given: Fields): boolean {
+  let more = 0;
+  for (const name in given) {
+    const value = given[name];
+    if (value === undefined ? !Object.hasOwn(kept, name) : !isEqual(kept[name], value)) return false;
+    more += 1;
+  }
+  for (const _ in kept) more -= 1;
+  return more === 0;
 }
 
 function isPlain(value: object): boolean {

@@ -102,16 +102,6 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
-/** A copy of the input: the caller may change it before it is processed. Frozen messages are not copied. */
-export function asGiven(input: AgentInput): AgentInput {
-  const messages: unknown = input?.messages;
-  if (!Array.isArray(messages)) return input;
-  const taken = (messages as AgentMessage[]).map((message) =>
-    typeof message !== "object" || Object.isFrozen(message) ? message : { ...message },
-  );
-  return { ...input, messages: taken };
-}
-
 /** @throws TOOL_OPTION_INVALID */
 export function checkState(state: unknown): asserts state is AgentState {
   const isOne = typeof state === "object" && state !== null && "turn" in state && "messages" in state;

@@ -1,4 +1,5 @@
 /** Estimates tokens from size. It errs on the high side: most text takes fewer. */
+import { remembered } from "../util/remembered.ts";
 
 const BYTES_PER_TOKEN = 3;
 /** Providers count about this much for a large image, independent of its bytes. */
@@ -30,11 +31,7 @@ function isOnlyText(value: unknown): boolean {
 /** Measures each message once, even if the history is measured many times. */
 export function createMessageSizes(): (message: object) => number {
   const sizes = new WeakMap<object, number>();
-  return (message) => {
-    const size = sizes.get(message) ?? estimateTokens(message);
-    sizes.set(message, size);
-    return size;
-  };
+  return (message) => remembered(sizes, message, () => estimateTokens(message));
 }
 
 export function bytesOfTokens(tokens: number): number {

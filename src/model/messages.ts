@@ -40,23 +40,15 @@ export interface ToolCallMessage {
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"]);
 
-/** Messages that were validated before. */
-export interface KnownMessages {
-  /** The length of the validated prefix. */
-  knownOf(messages: readonly unknown[]): number;
-  knows(message: unknown): boolean;
+/** @throws TOOL_OPTION_INVALID */
+export function checkAgentMessages(messages: unknown): asserts messages is readonly unknown[] {
+  if (!Array.isArray(messages)) throw wrong(`not ${messages === null ? "null" : typeof messages}`);
 }
 
-export function checkAgentMessages(
-  messages: unknown,
-  memory: KnownMessages,
-): asserts messages is readonly AgentMessage[] {
-  if (!Array.isArray(messages)) throw wrong(`not ${messages === null ? "null" : typeof messages}`);
-  for (let index = memory.knownOf(messages); index < messages.length; index += 1) {
-    const message: unknown = messages[index];
-    const problem = memory.knows(message) ? undefined : problemWith(message);
-    if (problem !== undefined) throw wrong(`and message ${index} ${problem}`);
-  }
+/** @throws TOOL_OPTION_INVALID */
+export function checkAgentMessage(message: unknown, index: number): asserts message is AgentMessage {
+  const problem = problemWith(message);
+  if (problem !== undefined) throw wrong(`and message ${index} ${problem}`);
 }
 
 function problemWith(message: unknown): string | undefined {

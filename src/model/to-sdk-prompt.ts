@@ -1,5 +1,6 @@
 /** Converts messages to the prompt format of the AI SDK. */
 import { parseInput } from "../tool/parse-input.ts";
+import { remembered } from "../util/remembered.ts";
 import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
 
 export const SDK_KIND = "ai-sdk";
@@ -13,11 +14,8 @@ export interface SdkMessage {
 export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkMessage[] {
   const made = new WeakMap<readonly AgentMessage[], { count: number; readonly prompt: SdkMessage[] }>();
   const parts = new WeakMap<AgentMessage, object>();
-  const once = <T extends object>(message: AgentMessage, make: () => T): T => {
-    const known = (parts.get(message) as T | undefined) ?? make();
-    parts.set(message, known);
-    return known;
-  };
+  const once = <T extends object>(message: AgentMessage, make: () => T): T =>
+    remembered(parts, message, make) as T;
   return (messages) => {
     const known = made.get(messages) ?? { count: 0, prompt: [] };
     made.set(messages, known);

@@ -1,5 +1,6 @@
 /** Archived messages: results become a summary and a handle, long arguments a digest. */
 import { sha256 } from "../../util/hash.ts";
+import { remembered } from "../../util/remembered.ts";
 import { parseInput } from "../../tool/parse-input.ts";
 import type { AgentMessage, ToolCallMessage } from "../../model/messages.ts";
 import type { Retention, SmartAgentOptions } from "../options.ts";
@@ -35,11 +36,7 @@ export type Archive = (message: AgentMessage, handles: () => ReadonlyMap<string,
 export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
   const rules = retentionRules(options);
   const made = new WeakMap<AgentMessage, AgentMessage>();
-  return (message, handles) => {
-    const known = made.get(message) ?? archivedForm(message, rules, handles());
-    made.set(message, known);
-    return known;
-  };
+  return (message, handles) => remembered(made, message, () => archivedForm(message, rules, handles()));
 }
 
 function archivedForm(

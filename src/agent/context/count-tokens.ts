@@ -1,6 +1,7 @@
 /** Counts the tokens of a message, once for each message. */
 import { createMessageSizes } from "../../model/estimate-tokens.ts";
 import { type AgentMessage, textOf } from "../../model/messages.ts";
+import { remembered } from "../../util/remembered.ts";
 import { loadTokenizer } from "./load-tokenizer.ts";
 
 export type CountTokens = (text: string) => number;
@@ -17,11 +18,7 @@ export async function createMessageCounter(
   const estimate = createMessageSizes();
   if (countTokens === undefined) return estimate;
   const counts = new WeakMap<AgentMessage, number>();
-  return (message) => {
-    const known = counts.get(message) ?? countWith(countTokens, message) ?? estimate(message);
-    counts.set(message, known);
-    return known;
-  };
+  return (message) => remembered(counts, message, () => countWith(countTokens, message) ?? estimate(message));
 }
 
 /** `undefined` for content that is not only text, and for a counter that throws or returns no number. */

@@ -1,11 +1,20 @@
-/** Validates the input of `invoke`. */
+/** Validates the input of `invoke`, and copies its messages: the caller may change them afterwards. */
 import { describe, nearestName } from "../definition/option-checks.ts";
 import { refusal } from "../runtime/options.ts";
-import { checkAgentMessages, type KnownMessages } from "../model/messages.ts";
+import type { MessageMemory } from "./message-memory.ts";
 import type { AgentInput } from "./state.ts";
 
-/** @throws TOOL_OPTION_INVALID */
-export function checkInput(input: unknown, memory: KnownMessages): asserts input is AgentInput {
+/**
+ * The input with frozen messages. Synchronous, so that nothing changes between the check and the copy.
+ * @throws TOOL_OPTION_INVALID
+ */
+export function takeInput(given: unknown, memory: MessageMemory): AgentInput {
+  checkInput(given);
+  const { messages } = given;
+  return messages === undefined ? given : { ...given, messages: memory.recall(messages).messages };
+}
+
+function checkInput(input: unknown): asserts input is AgentInput {
   if (typeof input !== "object" || input === null) {
     throw refusal(
       "input",
@@ -20,7 +29,6 @@ export function checkInput(input: unknown, memory: KnownMessages): asserts input
     throw refusal("runId", `must be a string, not ${describe(runId)}`);
   if (messages === undefined && runId === undefined)
     throw refusal("input", "needs messages, or the runId of a run to resume");
-  if (messages !== undefined) checkAgentMessages(messages, memory);
   if (Array.isArray(messages) && messages.length === 0)
     throw refusal("messages", "must contain at least one message");
   if (toolHistory !== undefined && !(Array.isArray(toolHistory) && toolHistory.every(isEntry)))
