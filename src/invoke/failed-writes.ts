@@ -68,6 +68,16 @@ export class FailedWrites {
     return this.#settling;
   }
 
+  /** Retries until every write has succeeded, at most this long. */
+  async settleWithin(ms: number): Promise<void> {
+    const giveUpAtMs = performance.now() + ms;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+      await this.settle();
+      if (this.isEmpty || performance.now() + pauseMs > giveUpAtMs) return;
+      await pause(pauseMs);
+    }
+  }
+
   /**
    * For what begins again under this name: afterwards the write for its predecessor no longer happens. It could not
    * tell the two apart.

@@ -305,7 +305,13 @@ export class StoreRuntime {
     this.#host.telemetry?.close();
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
-    await failedWrites.settle();
+    // The program may end right after this: what is not stored by then shows its run as interrupted.
+    await failedWrites.settleWithin(this.#isInPlace() ? CLOSE_MS : 0);
+    if (!failedWrites.isEmpty)
+      this.#warnOnce(
+        "close",
+        "the runtime was closed, but the store did not accept the ends of some calls or runs. They are retried while this process lives; if it ends first, the runs are listed as interrupted.",
+      );
     this.#ownership.stop(cutOff.size > 0);
     const isOver = cutOff.size === 0 && failedWrites.isEmpty;
     // Everything else is stored. If this delete fails, the lease expires.
@@ -313,6 +319,16 @@ export class StoreRuntime {
     if (this.#ownsStore) await this.#store.close();
     if (!isOver)
       void finishAfterClose(this.#host, this.#ownership, this.#ownsStore ? this.#address : undefined);
+  }
+
+  /** Nothing more can be stored in a file that was deleted. */
+  #isInPlace(): boolean {
+    try {
+      this.#store.assertInPlace();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The scope of the current call or run of this runtime, else a bare scope. */
@@ -350,6 +366,8 @@ export interface AgentTurn<T> {
 }
 
 const SLOW_TASK_MS = 100;
+/** How long a runtime that is closed waits for a store that fails. */
+const CLOSE_MS = 5_000;
 
 /** Without its own name, no worker knows the program: nothing is stored for one. */
 function inputOf({ name, input }: RunScopeOptions): string | undefined {

@@ -71,6 +71,23 @@ it("a call that could not begin is given up only once, and not when an equal cal
   expect(await call()).toEqual({ isDone: true });
 });
 
+it("a program that is closed while the store fails for a moment is listed as finished afterwards", async () => {
+  const world = await createWorld();
+  let refusals = 0;
+  // The end of the run, and what is retried right after it.
+  const store = await fillingStore(
+    world,
+    (sql) => sql.includes("toolwright_runs SET updated_at_ms") && ++refusals < 4,
+  );
+  const runtime = await world.runtime({ store });
+  const { charge } = createCharge();
+  await runtime.run(task, () => charge.call(args));
+  await runtime.close();
+  expect(refusals).toBeGreaterThan(2);
+  const reader = await world.runtime();
+  expect(await reader.describeRun("r1")).toMatchObject({ status: "finished", interrupted: false });
+});
+
 describe("an outcome that could not be committed in a process that keeps running", () => {
   it("is stored when the store works again, and another process gets it", async () => {
     const world = await createWorld();

@@ -44,7 +44,12 @@ export async function audit(options: AuditOptions): Promise<void> {
       store,
       about: String(run["id"]),
       message: `is ${String(run["state"])} at the end`,
-      evidence: run,
+      evidence: {
+        run,
+        scopes: await rows("SELECT * FROM toolwright_scopes WHERE run_id = ?1", String(run["id"])),
+        owners: await rows("SELECT * FROM toolwright_owners"),
+        trace: tally.linesAbout(store, String(run["id"])),
+      },
     });
   for (const request of await rows("SELECT * FROM toolwright_approvals")) {
     const { id, status } = request;
