@@ -1,6 +1,7 @@
 /** Resources that all invokes of an agent share. Created by the first invoke. */
 import { describe } from "../definition/option-checks.ts";
 import { type Archive, createArchive } from "./context/archive-message.ts";
+import { createNotes, type NoteOf } from "./context/context-window.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
@@ -18,6 +19,7 @@ export interface AgentResources {
   readonly tools: ToolSet;
   readonly memory: MessageMemory;
   readonly archive: Archive;
+  readonly noteOf: NoteOf;
   readonly sizeOf: Promise<(message: AgentMessage) => number>;
 }
 
@@ -29,6 +31,7 @@ export function createAgentResources(options: SmartAgentOptions, memory: Message
     tools: createToolSet(options),
     memory,
     archive: createArchive(options.toolResponses ?? {}),
+    noteOf: createNotes(),
     sizeOf: createMessageCounter(options.countTokens, model.id),
   };
 }

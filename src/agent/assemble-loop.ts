@@ -55,6 +55,7 @@ export async function assembleLoop(agent: AgentResources, input: LoopInput): Pro
   const window = new ContextWindow(messages, {
     context: input.context,
     archive: agent.archive,
+    noteOf: agent.noteOf,
     sizeOf,
     overhead: estimateTokens([system, tools.offered]),
     trigger: triggerTokens,

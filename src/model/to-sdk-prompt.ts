@@ -10,29 +10,60 @@ export interface SdkMessage {
   readonly content: string | readonly object[];
 }
 
-/** Converts only messages added since the last request, so that the cost does not grow with the history. */
+/** The prompt of a list of messages, as far as it has been converted. */
+interface Converted {
+  readonly messages: readonly AgentMessage[];
+  /** The number of messages that are in the prompt. */
+  count: number;
+  readonly prompt: SdkMessage[];
+  /** The length of the prompt before each message. */
+  readonly starts: number[];
+}
+
+/**
+ * Converts only messages that are new since the last request. The cost does not grow with the history, neither in one invoke
+ * nor from one invoke of a conversation to the next.
+ */
 export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkMessage[] {
-  const made = new WeakMap<readonly AgentMessage[], { count: number; readonly prompt: SdkMessage[] }>();
+  const made = new WeakMap<readonly AgentMessage[], Converted>();
   const parts = new WeakMap<AgentMessage, object>();
-  const once = <T extends object>(message: AgentMessage, make: () => T): T =>
+  const once: Once = <T extends object>(message: AgentMessage, make: () => T): T =>
     remembered(parts, message, make) as T;
+  let last: Converted = { messages: [], count: 0, prompt: [], starts: [] };
   return (messages) => {
-    const known = made.get(messages) ?? { count: 0, prompt: [] };
-    made.set(messages, known);
-    for (const message of toSdkMessages(messages.slice(known.count), once)) known.prompt.push(message);
-    known.count = messages.length;
-    return known.prompt.slice();
+    const earlier = last;
+    last = remembered(made, messages, () => startingLike(earlier, messages));
+    convertRest(last, once);
+    return last.prompt.slice();
+  };
+}
+
+/** What two lists have in common is converted already. Their messages are frozen, so equal ones are the same object. */
+function startingLike(earlier: Converted, messages: readonly AgentMessage[]): Converted {
+  const most = Math.min(earlier.count, messages.length);
+  let count = 0;
+  while (count < most && earlier.messages[count] === messages[count]) count += 1;
+  // The results of one response share a message of the prompt.
+  const isResult = (message: AgentMessage | undefined): boolean => message?.role === "tool";
+  while (count > 0 && (isResult(messages[count]) || isResult(earlier.messages[count]))) count -= 1;
+  const length = earlier.starts[count] ?? earlier.prompt.length;
+  return {
+    messages,
+    count,
+    prompt: earlier.prompt.slice(0, length),
+    starts: earlier.starts.slice(0, count),
   };
 }
 
 /** Converts a message, or returns the cached result. */
 type Once = <T extends object>(message: AgentMessage, make: () => T) => T;
 
-function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessage[] {
+function convertRest(converted: Converted, once: Once): void {
+  const { messages, prompt, starts } = converted;
   const names = new Map<string, string>();
-  const prompt: SdkMessage[] = [];
   let results: object[] | undefined;
-  for (const message of messages) {
+  for (const message of messages.slice(converted.count)) {
+    starts.push(prompt.length);
     for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
     if (message.role !== "tool") {
       results = undefined;
@@ -46,7 +77,7 @@ function toSdkMessages(messages: readonly AgentMessage[], once: Once): SdkMessag
     const name = message.name ?? names.get(message.tool_call_id ?? "") ?? "tool";
     results.push(once(message, () => toResultPart(message, name)));
   }
-  return prompt;
+  converted.count = messages.length;
 }
 
 function toSdkMessage(message: AgentMessage): SdkMessage {

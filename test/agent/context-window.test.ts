@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
 import { createArchive } from "../../src/agent/context/archive-message.ts";
-import { ContextWindow } from "../../src/agent/context/context-window.ts";
+import { ContextWindow, createNotes } from "../../src/agent/context/context-window.ts";
 import { summaryNote } from "../../src/agent/context/summarize.ts";
 import type { ContextState } from "../../src/agent/state.ts";
 import { estimateTokens } from "../../src/model/estimate-tokens.ts";
@@ -65,6 +65,7 @@ function play(seed: number, rounds: number, look: (played: Played) => void, trig
   const window = new ContextWindow(began, {
     context: null,
     archive: createArchive({}),
+    noteOf: createNotes(),
     sizeOf: (message) => estimateTokens(message),
     overhead: 100,
     trigger,
@@ -155,6 +156,7 @@ describe("what is sent", () => {
       const again = new ContextWindow(said.slice(0, 1), {
         context: null,
         archive: createArchive({}),
+        noteOf: createNotes(),
         sizeOf: (message) => estimateTokens(message),
         overhead: 100,
         trigger: TRIGGER,
@@ -180,6 +182,7 @@ describe("what is sent", () => {
       const window = new ContextWindow(began, {
         context: context as ContextState,
         archive: createArchive({}),
+        noteOf: createNotes(),
         sizeOf: () => 1,
         overhead: 0,
         trigger: TRIGGER,

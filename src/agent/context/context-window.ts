@@ -16,10 +16,23 @@ const ENOUGH_SHARE = 0.8;
 export interface WindowOptions {
   readonly context: ContextState | null;
   readonly archive: Archive;
+  readonly noteOf: NoteOf;
   readonly sizeOf: (message: AgentMessage) => number;
   /** The size of a request without its messages. */
   readonly overhead: number;
   readonly trigger: number;
+}
+
+/** The message in place of those that are left out. */
+export type NoteOf = (summary: string) => AgentMessage;
+
+/** The note of the last summary is the same message in each invoke, so that it is measured and converted once. */
+export function createNotes(): NoteOf {
+  let last: AgentMessage = Object.freeze({ role: "user", content: "" });
+  return (summary) => {
+    if (last.content !== summary) last = Object.freeze({ role: "user", content: summary });
+    return last;
+  };
 }
 
 /** The steps that make the next request fit. */
@@ -140,7 +153,7 @@ export class ContextWindow implements HistoryListener {
     let size = 0;
     for (let index = 0; index < this.#entries.length; index += 1) {
       if (index === this.#head && droppedUpTo > this.#head && summary !== "") {
-        const note: AgentMessage = { role: "user", content: summary };
+        const note = this.#options.noteOf(summary);
         view.push(note);
         size += this.#options.sizeOf(note);
       }
