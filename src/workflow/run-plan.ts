@@ -79,6 +79,8 @@ class Schedule {
   /** An error of the workflow or the store, as opposed to a failed task. */
   #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
+  /** A task has ended since the last look: it may end while something else is awaited, and then wakes nobody. */
+  #hasChanged = false;
 
   constructor(run: RunState, options: RunPlanOptions) {
     this.#run = run;
@@ -87,9 +89,10 @@ class Schedule {
 
   async run(): Promise<PlanEnd> {
     for (;;) {
+      this.#hasChanged = false;
       await this.#advance();
       if (this.#active.size > 0) {
-        await this.#nextChange();
+        if (!this.#hasChanged) await this.#nextChange();
         continue;
       }
       const failure = this.#failure();
@@ -291,6 +294,7 @@ class Schedule {
     } finally {
       this.#active.delete(name);
       this.#run.release?.setTasks(this.#active.size);
+      this.#hasChanged = true;
       this.#wake();
     }
   }
