@@ -3,7 +3,7 @@ import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { boundStore, createClock, createWorld, settle, sorted, until } from "./harness.ts";
-import { createCharge } from "./tools.ts";
+import { createBlindCharge, createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
 const args = { amount: 7 };
@@ -75,6 +75,62 @@ describe("a result that comes late", () => {
     const retried = await runtime.call(charge, args, { ...task, attempt: 2 });
     expect(retried).toMatchObject({ status: "success", output: { id: "ch_late" }, replayed: true });
     expect(effects).toHaveLength(2);
+  });
+
+  it.each([
+    ["fail", "fail", 2],
+    ["fail", "fail", 3],
+    // Another version of the tool asks.
+    ["fail", "ask", 3],
+  ] as const)(
+    "rule 13: counts although attempt 2 was told that the outcome is unknown (%s, then %s in attempt %i)",
+    async (before, after, attempt) => {
+      const world = await createWorld();
+      const answer = Promise.withResolvers<{ id: string }>();
+      const { charge, effects } = createBlindCharge({ onUnknown: before }, () => answer.promise);
+      const abort = new AbortController();
+      const cut = (await world.runtime()).call(charge, args, { ...task, signal: abort.signal });
+      await until(() => effects.length === 1);
+      abort.abort();
+      await cut;
+      expect(await (await world.runtime()).call(charge, args, { ...task, attempt: 2 })).toMatchObject({
+        error: { code: "TOOL_OUTCOME_UNKNOWN" },
+      });
+      answer.resolve({ id: "ch_late" });
+      await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+      const runtime = await world.runtime({ store: boundStore(await world.open()) });
+      const again = createBlindCharge({ onUnknown: after });
+      expect(await runtime.call(again.charge, args, { ...task, attempt })).toMatchObject({
+        status: "success",
+        output: { id: "ch_late" },
+        replayed: true,
+      });
+      expect(again.effects).toEqual([]);
+    },
+  );
+
+  it("rule 13: counts although a limit refused the call in attempt 2", async () => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<{ id: string }>();
+    const { charge, effects } = createCharge({ settleMs: 0 }, () => answer.promise);
+    const abort = new AbortController();
+    const runtime = await world.runtime();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(() => effects.length === 1);
+    abort.abort();
+    await cut;
+    const limited = await world.runtime({ limits: { maxToolCalls: 0 } });
+    expect(await limited.call(charge, args, { ...task, attempt: 2 })).toMatchObject({
+      error: { code: "TOOL_LIMIT_EXCEEDED" },
+    });
+    answer.resolve({ id: "ch_late" });
+    await until(async () => (await world.log("r1"))[0]?.["effect"] === "happened");
+    expect(await runtime.call(charge, args, { ...task, attempt: 3 })).toMatchObject({
+      status: "success",
+      output: { id: "ch_late" },
+      replayed: true,
+    });
+    expect(effects).toHaveLength(1);
   });
 
   it("rule 5: a late failure of a first try does not settle the business key of a second try that succeeded", async () => {

@@ -172,7 +172,11 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
   await restoreSpentApproval(call, row);
   if (row.effect === "none") return undefined;
   call.mayHaveHappened = true;
-  return row.effect === null ? resolveUnknown(call, row) : happened(call, row);
+  if (row.effect !== null) return happened(call, row);
+  // An earlier attempt may have succeeded after this one was told that the outcome is unknown, or was refused.
+  const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
+  const done = lateSuccessIn(rows, row);
+  return done === undefined ? resolveUnknown(call, row) : fromLateResult(call, done, done.lateJson);
 }
 
 async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
