@@ -257,6 +257,33 @@ it("rule 17: a decision made while the try was still running is requested again 
   expect(effects).toHaveLength(1);
 });
 
+it.each([0, -60_000])(
+  "rule 17: a decision on a request that was made after the try had settled counts, on a clock %i ms off",
+  async (offMs) => {
+    const world = await createWorld();
+    const answer = Promise.withResolvers<never>();
+    const { charge, effects } = createBlindCharge({}, (count) => (count === 1 ? answer.promise : undefined));
+    // Both clocks stand still: the try settles and the decision is made in one millisecond.
+    const clockAt = (ms: number) => ({ now: () => ms, sleep: () => new Promise<void>(() => undefined) });
+    const runtime = await world.runtime({ clock: clockAt(1_000_000) });
+    const abort = new AbortController();
+    const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+    await until(() => effects.length === 1);
+    abort.abort();
+    await cut;
+    answer.reject(new Error("failed after it had happened"));
+    await until(
+      async () => (await world.rows("SELECT executing FROM toolwright_calls"))[0]?.["executing"] === 0,
+    );
+    const pending = await runtime.call(charge, args, { ...task, attempt: 2 });
+    if (pending.status !== "pending") throw new Error(pending.status);
+    const operator = await world.runtime({ clock: clockAt(1_000_000 + offMs) });
+    await operator.resolveToolApproval(pending.approval.id, { resolution: "run-again" });
+    expect(await runtime.call(charge, args, { ...task, attempt: 2 })).toMatchObject({ status: "success" });
+    expect(effects).toHaveLength(2);
+  },
+);
+
 it("rule 17: a call does not run again alongside a cut-off try that does not settle, whatever the decision", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ timeoutMs: 100 }, () => new Promise(() => undefined));

@@ -12,16 +12,34 @@ const contractSchema = z.object({
   mayReturnNothing: z.boolean().default(false),
   redactInput: z.array(z.string()),
   redactOutput: z.array(z.string()),
+  /** About an interrupted call: a try of it was still running when the request was made. Older requests lack this field. */
+  isAtWork: z.boolean().default(true),
 });
 
 export type Contract = z.output<typeof contractSchema>;
 
-/** @param isOutputKnown an answer "it happened" needs no output */
-export function encodeContract(spec: ToolSpec, isOutputKnown = false): string {
+interface AboutInterrupted {
+  /** An answer "it happened" needs no output. */
+  readonly isOutputKnown?: boolean | undefined;
+  /** A try of the call is still running. */
+  readonly isAtWork?: boolean | undefined;
+}
+
+export function encodeContract(
+  spec: ToolSpec,
+  { isOutputKnown = false, isAtWork }: AboutInterrupted = {},
+): string {
   const { outputSchema, inputJsonSchema, redactInput, redactOutput } = spec;
   const output: JsonSchema | null = outputSchema === undefined ? null : toOutputJsonSchema(outputSchema);
   const mayReturnNothing = isOutputKnown || (outputSchema !== undefined && acceptsNothing(outputSchema));
-  return JSON.stringify({ input: inputJsonSchema, output, mayReturnNothing, redactInput, redactOutput });
+  return JSON.stringify({
+    input: inputJsonSchema,
+    output,
+    mayReturnNothing,
+    redactInput,
+    redactOutput,
+    isAtWork,
+  });
 }
 
 function acceptsNothing(schema: z.ZodType): boolean {

@@ -26,6 +26,8 @@ export interface ReplayQuestion {
   readonly guard: Guard;
   /** An answer "it happened" needs no output: the result is stored. */
   readonly isOutputKnown?: boolean;
+  /** The interrupted try is still running. */
+  readonly isAtWork?: boolean;
 }
 
 /** @param previous an earlier request for this call, which the new one replaces */
@@ -109,7 +111,7 @@ async function describe(
     argsHash: argumentsHash(call),
     prompt: question?.prompt ?? (await promptOf(call)),
     defaultsJson: spec.approvalDefaults === undefined ? null : encode(spec.approvalDefaults),
-    contractJson: encodeContract(spec, question?.isOutputKnown),
+    contractJson: encodeContract(spec, question),
     hasClearArgs: spec.digestInput !== undefined,
     requestedAtMs: now,
     expiresAtMs: ttlMs === undefined ? null : momentAfter(now, ttlMs),

@@ -10,6 +10,7 @@ import { refusalOfLimits } from "../policies/refuse-early.ts";
 import { prepareInput } from "../policies/validate.ts";
 import { questionAbout } from "./describe-interrupted.ts";
 import { lateSuccessIn } from "./late-result.ts";
+import { isAtWork } from "./wait-for-owner.ts";
 
 /** The latest replay request of this call, if it is pending or its resolution is not used yet. */
 export async function openReplayRequest(call: Call): Promise<ApprovalRow | undefined> {
@@ -22,8 +23,12 @@ export async function requestReplayApproval(call: Call, row: CallRow): Promise<R
   await prepareInput(call);
   const previous = await latestRequest(call);
   const refusal = await refusalOfLimits(call);
-  const prompt = questionAbout(call, row, refusal);
-  const approval = await requestApproval(call, "replay", previous, { prompt, guard: () => inDoubt(row) });
+  const question = {
+    prompt: questionAbout(call, row, refusal),
+    guard: () => inDoubt(row),
+    isAtWork: await isAtWork(call, row),
+  };
+  const approval = await requestApproval(call, "replay", previous, question);
   return { kind: "pending", approval };
 }
 

@@ -11,6 +11,7 @@ import { decode } from "../../util/encode.ts";
 import { addGuard, type Call, emit } from "../call.ts";
 import { addNote } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
+import { decodeContract } from "../approvals/contract.ts";
 import { parseOutput } from "../policies/validate.ts";
 import { holdsMark } from "../redact.ts";
 import { requestReplayApproval, openReplayRequest, runOnResolution } from "./replay-approval.ts";
@@ -89,10 +90,16 @@ async function applyResolution(call: Call, row: CallRow, question: ApprovalRow):
   }
   await assertSettled(call, row);
   // The try was still running at the time of the decision, so the approver could not know its effect: request again.
-  const settledMs = await settledAtMs(call, row);
-  if (settledMs > 0 && settledMs >= (question.decidedAtMs ?? 0)) return requestReplayApproval(call, row);
+  if (await wasDecidedAtWork(call, row, question)) return requestReplayApproval(call, row);
   runOnResolution(call, question);
   return runAgain(call, row, (await passesKeyOn(call, row)) ? "approver-key" : "approver", undefined);
+}
+
+/** A request that was made after the try had settled needs no comparison of times, which two clocks may have written. */
+async function wasDecidedAtWork(call: Call, row: CallRow, question: ApprovalRow): Promise<boolean> {
+  if (!decodeContract(question.contractJson).isAtWork) return false;
+  const settledMs = await settledAtMs(call, row);
+  return settledMs > 0 && settledMs >= (question.decidedAtMs ?? 0);
 }
 
 const REASONS = {

@@ -103,7 +103,7 @@ export async function settledAtMs({ host }: Call, row: CallRow): Promise<number>
 }
 
 /** Checks all attempts: the row of a call that has waited since then does not show the interrupted try. */
-async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
+export async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
   if (whenTriesSettled(host.store, row.key) !== undefined) return true;
   const rows = await host.store.read(() => callsByKey(row.scopeId, row.key));
   for (const { executing, ownerId } of rows) {
