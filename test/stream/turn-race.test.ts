@@ -5,6 +5,9 @@ import { createChatHandler } from "toolwright/ai-sdk";
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/loop/run-turn.ts";
 import { useRuntime } from "../../src/runtime/create-runtime.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { watchStore } from "../semantics/harness.ts";
 import { createStorePath, rowsOf } from "../workflow/harness.ts";
 import { createClient, listen, messageOf, textOf, userMessage } from "./chat-server.ts";
 import { createLiveModel } from "./live-model.ts";
@@ -75,3 +78,49 @@ test("of two new messages at the same time, one is answered and the other is 409
   expect(live.requests).toBe(1);
   expect(await stateOf(store)).toEqual([{ state: "finished", error_json: null }]);
 });
+
+test("a message whose turn another server ends first is answered with the stored answer", async () => {
+  const store = createStorePath();
+  const live = createLiveModel();
+  const agent = new ToolLoopAgent({ model: live.model });
+  const authorize = () => ({ name: "ann" });
+  const opened = await openStore(store);
+  let isArmed = false;
+  const arrived = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  // The second server has read the turn as failed, and takes it later.
+  const slow: Store = {
+    ...watchStore(opened, {}),
+    async transaction(work, level) {
+      if (isArmed) {
+        arrived.resolve();
+        await go.promise;
+      }
+      return opened.transaction(work, level);
+    },
+  };
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store: slow });
+  const [first, second] = await Promise.all(
+    [runtime, other].map(async (one) =>
+      createClient(await listen(createChatHandler({ runtime: one, agent, authorize }))),
+    ),
+  );
+  await other.ready();
+  const broken = messageOf((await first?.send([userMessage("Hi")])) ?? null);
+  (await live.next()).breakOff(new Error("connection reset"));
+  await expect(broken).rejects.toThrow(/failed/);
+  isArmed = true;
+  const late = second?.send([userMessage("Hi")]);
+  await arrived.promise;
+  const answer = messageOf((await first?.send([userMessage("Hi")])) ?? null);
+  const request = await live.next();
+  request.say("Hello");
+  request.send({ type: "text-end", id: "t" });
+  request.finish();
+  expect(textOf(await answer)).toBe("Hello");
+  isArmed = false;
+  go.resolve();
+  expect(textOf(await messageOf((await late) ?? null))).toBe("Hello");
+  expect(live.requests).toBe(2);
+}, 20_000);

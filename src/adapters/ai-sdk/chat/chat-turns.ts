@@ -46,6 +46,14 @@ export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn
   return row === undefined || row.kind !== CHAT_TURN ? undefined : toChatTurn(row);
 }
 
+/** The turn with this key, which has ended. */
+export async function endedTurn(host: Host, chatId: string, key: string): Promise<ChatTurn> {
+  const row = await host.store.read(() => turnByInput(chatId, inputHashOf(key)));
+  if (row === undefined || row.resultJson === null)
+    throw new Error(`the turn of chat "${chatId}" has not ended`);
+  return toChatTurn(row);
+}
+
 export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promise<TurnState> {
   if (turn.hasEnded) return "ended";
   if (turn.isGivenUp) return "given-up";

@@ -15,6 +15,7 @@ import {
   findTurn,
   isAbandoned,
   lastChatTurn,
+  endedTurn,
   stateOf,
   withKey,
 } from "./chat-turns.ts";
@@ -129,16 +130,17 @@ export class Chats {
     from: number,
     shown?: UIMessage,
   ): Promise<Response> {
-    const begun = Promise.withResolvers<number>();
+    const begun = Promise.withResolvers<number | undefined>();
     const connected = Promise.withResolvers<void>();
     const done = this.#start(chatId, began, (number) => {
       begun.resolve(number);
       return connected.promise;
     });
-    // The errors of a turn that has begun are in its stream.
-    done.catch(begun.reject);
+    // The errors of a turn that has begun are in its stream. A turn that another process has ended does not begin.
+    done.then(() => begun.resolve(undefined), begun.reject);
     try {
       const number = await begun.promise;
+      if (number === undefined) return replay(chatId, await endedTurn(host, chatId, began.key), shown);
       const read = this.#read(chatId, number, from, connected.resolve);
       return respond(chatId, { number, began }, read, shownBefore(began, from, shown));
     } catch (error) {
