@@ -28,7 +28,7 @@ import {
   type ScheduleRow,
 } from "../store/tables/schedules.ts";
 import { decode, encode } from "../util/encode.ts";
-import { timesOf } from "./schedule-times.ts";
+import { type Rhythm, timesOf } from "./schedule-times.ts";
 import type { Schedule, ScheduleOptions } from "./schedules.ts";
 
 /** Shorter periods would keep workers busy with nothing else. */
@@ -74,12 +74,13 @@ export async function setSchedule(store: Store, options: ScheduleOptions): Promi
       stored.nextAtMs !== null;
     const setAtMs = isSameRhythm ? stored.setAtMs : nowMs;
     const nextAtMs = isSameRhythm ? stored.nextAtMs : await firstTime({ ...given, setAtMs }, nowMs);
-    const row: ScheduleRow = { ...NOT_RUN, ...stored, ...given, setAtMs, nextAtMs };
     const isSaved = await store.transaction(function* () {
       const current = yield* lockSchedule(name);
       // It fired or was changed in the meantime.
       if (current?.nextAtMs !== stored?.nextAtMs || current?.lastRunId !== stored?.lastRunId) return false;
-      yield* saveSchedule(row);
+      if (current !== undefined && stored !== undefined && !hasSameRhythm(current, stored)) return false;
+      // The rest is taken from the locked row: it may have been paused since it was read.
+      yield* saveSchedule({ ...NOT_RUN, ...current, ...given, setAtMs, nextAtMs });
       return true;
     }, "normal");
     if (isSaved) return findSchedule(store, name);
@@ -138,16 +139,25 @@ export function pauseSchedule(store: Store, name: string): Promise<Schedule> {
 
 /** @throws WORKFLOW_SCHEDULE_NOT_FOUND */
 export async function resumeSchedule(store: Store, name: string): Promise<Schedule> {
-  const stored = await findSchedule(store, name);
-  if (!stored.paused) return stored;
-  const row = await store.read(() => readSchedule(name));
-  if (row === undefined) throw notFound(name);
-  const times = await timesOf(row);
-  return changeSchedule(store, name, (current, nowMs) => ({
-    ...current,
-    paused: false,
-    nextAtMs: times.after(nowMs),
-  }));
+  for (;;) {
+    const stored = await store.read(() => readSchedule(name));
+    if (stored === undefined) throw notFound(name);
+    if (!stored.paused) return toSchedule(stored);
+    const times = await timesOf(stored);
+    const isResumed = await store.transaction(function* () {
+      const current = yield* lockSchedule(name);
+      if (current === undefined) throw notFound(name);
+      // Its times are others now.
+      if (!hasSameRhythm(current, stored)) return false;
+      yield* saveSchedule({ ...current, paused: false, nextAtMs: times.after(yield* readNow()) });
+      return true;
+    }, "normal");
+    if (isResumed) return findSchedule(store, name);
+  }
+}
+
+function hasSameRhythm(one: Rhythm, other: Rhythm): boolean {
+  return (["cron", "everyMs", "tz", "setAtMs"] as const).every((name) => one[name] === other[name]);
 }
 
 /** @throws WORKFLOW_SCHEDULE_NOT_FOUND */

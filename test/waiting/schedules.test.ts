@@ -1,10 +1,12 @@
 /** Schedules: who starts which run. Workers call `fireSchedules`; here the tests do, and set the clock by moving the rows. */
 import { createRuntime, type Runtime, type ScheduleOptions } from "toolwright";
 import { expect, onTestFinished, test } from "vitest";
+import { resumeSchedule, setSchedule } from "../../src/runtime/change-schedules.ts";
 import { fireSchedules, readStoreTime } from "../../src/runtime/fire-schedules.ts";
 import { timesOf } from "../../src/runtime/schedule-times.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { watchStore } from "../semantics/harness.ts";
 import { changeRows, createStorePath, rowsOf } from "../workflow/harness.ts";
 
 const HOUR = 3_600_000;
@@ -179,6 +181,63 @@ test("pause, resume and remove; a schedule that is set again stays paused", asyn
     await expect(runtime.schedules[act]("hourly")).rejects.toMatchObject({
       code: "WORKFLOW_SCHEDULE_NOT_FOUND",
     });
+  }
+});
+
+/** The same store, whose next read is followed by `change` before the caller sees it. */
+function changedAfterRead(
+  store: Store,
+  change: () => Promise<unknown>,
+): { readonly store: Store; arm: () => void } {
+  let isArmed = false;
+  const changing: Store = {
+    ...watchStore(store, {}),
+    async read(work) {
+      const rows = await store.read(work);
+      if (isArmed) {
+        isArmed = false;
+        await change();
+      }
+      return rows;
+    },
+  };
+  return { store: changing, arm: () => (isArmed = true) };
+}
+
+test("a pause is not lost when the schedule is set at the same time", async () => {
+  const { runtime, store } = await open();
+  await runtime.schedules.set(hourly);
+  for (const reads of [1, 2]) {
+    let left = reads;
+    const { store: changing, arm } = changedAfterRead(store, async () => {
+      left -= 1;
+      if (left > 0) return arm();
+      await runtime.schedules.pause("hourly");
+    });
+    arm();
+    expect(await setSchedule(changing, { ...hourly, input: { day: reads } })).toMatchObject({ paused: true });
+    expect(await runtime.schedules.resume("hourly")).toMatchObject({ paused: false, input: { day: reads } });
+  }
+});
+
+test("a schedule that gets another rhythm while it is resumed follows the new one", async () => {
+  const { runtime, store } = await open();
+  const daily: ScheduleOptions = { name: "hourly", workflow: "report", cron: "0 3 * * *" };
+  const yearly: ScheduleOptions = { ...daily, cron: "0 3 1 1 *" };
+  const times = await timesOf({ cron: yearly.cron ?? null, everyMs: null, tz: "UTC", setAtMs: 0 });
+  for (const reads of [1, 2]) {
+    await runtime.schedules.set(daily);
+    await runtime.schedules.pause("hourly");
+    let left = reads;
+    const { store: changing, arm } = changedAfterRead(store, async () => {
+      left -= 1;
+      if (left > 0) return arm();
+      await runtime.schedules.set(yearly);
+    });
+    arm();
+    await resumeSchedule(changing, "hourly");
+    const nextAtMs = times.after(await readStoreTime(store));
+    expect(await runtime.schedules.list()).toMatchObject([{ paused: false, cron: yearly.cron, nextAtMs }]);
   }
 });
 
