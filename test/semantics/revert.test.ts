@@ -95,6 +95,21 @@ describe("runtime.revert", () => {
     expect(log.filter(({ tool_name }) => tool_name === "revert:charge")).toHaveLength(3);
   });
 
+  it.each([undefined, "ship"])(
+    "rule 39: reverts the calls of two tasks in their order, though all began in one millisecond (from %s)",
+    async (from) => {
+      const world = await createWorld();
+      const { charge, ledger } = createPayments();
+      const clock = { now: () => 1_000_000, sleep: () => never<void>() };
+      const runtime = await world.runtime({ tools: [charge], clock });
+      await chargeEach(runtime, charge, [1, 2, 3]);
+      await runtime.run({ runId: "r1", nodeId: "ship" }, () => runtime.call(charge, { amount: 4 }));
+      await runtime.revert({ runId: "r1", from });
+      const all = [4, 3, 2, 1];
+      expect(ledger.refunds.map(({ amount }) => amount)).toEqual(from === undefined ? all : [4]);
+    },
+  );
+
   it("shows what would happen in a dry run, and changes nothing", async () => {
     const world = await createWorld();
     const { charge, ledger } = createPayments();

@@ -35,6 +35,10 @@ export interface EffectRow extends RowOf<(typeof EFFECT)["map"]> {
   readonly hasLateResult: boolean;
 }
 
+/** Numbers count within a task, so calls of two tasks that began in one millisecond are in the order of their tasks. */
+const TASK_AGE = `(SELECT MIN(t.id) FROM toolwright_scopes t
+  WHERE t.run_id = s.run_id AND t.node_id = s.node_id AND t.path = s.path)`;
+
 /**
  * The calls of a run that ran and may have changed something, newest first. Not those that returned the result of another
  * call: of the cache, of an earlier attempt, of another run.
@@ -44,7 +48,7 @@ const LIST = `SELECT ${EFFECT.list("c")}, s.node_id, s.iteration, s.path,
 FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
 WHERE s.run_id = ?1 AND s.path <> '${REVERT_PATH}' AND c.from_cache = 0 AND c.replayed_from IS NULL AND c.copied_from IS NULL
   AND (c.effect IS NULL OR c.effect <> 'none') AND c.tries > 0 AND c.status <> 'denied'
-ORDER BY c.started_at_ms DESC, c.attempt DESC, c.seq DESC, c.scope_id DESC`;
+ORDER BY c.started_at_ms DESC, ${TASK_AGE} DESC, c.attempt DESC, c.seq DESC, c.scope_id DESC`;
 
 export function* listEffects(runId: string): Transaction<EffectRow[]> {
   return (yield* all(LIST, runId)).map((row) => ({
