@@ -1,6 +1,6 @@
 /**
- * Runs the functions of a tool's author other than `execute`: `needsApproval`, `approvalPrompt`, `reconcile`, `shouldRetry`.
- * Each has the timeout of one try and stops when the call is aborted, so that none of them can block its call.
+ * Runs the functions of a tool's author other than `execute`: `needsApproval`, `approvalPrompt`, `reconcile`, `shouldRetry`,
+ * `cache.keyFn`, and asynchronous schemas. Each has the timeout of one try and stops when the call is aborted, so that none of them can block its call.
  */
 import type { ToolContext } from "../definition/context.ts";
 import { systemClock } from "../util/clock.ts";
@@ -25,8 +25,20 @@ export async function runAuthorFunction<T>(
 }
 
 /** @throws on timeout, or when the call is aborted */
-export async function withTimeLimit<T>(call: Call, result: T | PromiseLike<T>): Promise<T> {
-  const { spec, host, signal } = call;
+export function withTimeLimit<T>(call: Call, result: T | PromiseLike<T>): Promise<T> {
+  return untilTimeout(call, result, call.signal);
+}
+
+/** For what follows an effect: an abort does not end it, so that the outcome is known. @throws on timeout */
+export function withTimeLimitAfterEffect<T>(call: Call, result: T | PromiseLike<T>): Promise<T> {
+  return untilTimeout(call, result, undefined);
+}
+
+async function untilTimeout<T>(
+  { spec, host }: Call,
+  result: T | PromiseLike<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   const timeoutMs = spec.timeoutMs ?? host.settings.timeoutMs;
   const over = new AbortController();
   const ended = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);

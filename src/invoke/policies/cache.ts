@@ -10,6 +10,7 @@ import { momentAfter, SKEW_MS } from "../../util/clock.ts";
 import { decode } from "../../util/encode.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { sha256 } from "../../util/hash.ts";
+import { withTimeLimit } from "../author-functions.ts";
 import { addSettler, type Call, executedHash } from "../call.ts";
 import type { Wait } from "../wait-graph.ts";
 import { messageOf } from "../error-record.ts";
@@ -26,7 +27,7 @@ async function cached(call: Call, next: Next): Promise<Result> {
   try {
     key = call.cacheKey ??= await cacheKeyOf(call);
   } catch (error) {
-    return refuse(keyError(call, error));
+    return call.signal?.aborted === true ? aborted(call) : refuse(keyError(call, error));
   }
   const release = await takeLead(call, JSON.stringify(key));
   if (call.signal?.aborted === true) return aborted(call);
@@ -97,7 +98,7 @@ async function cacheKeyOf(call: Call): Promise<CacheKey> {
   const basis =
     keyFn === undefined
       ? executedHash(call, KEY_VERSION)
-      : `custom ${canonicalText(await keyFn(call.input))}`;
+      : `custom ${canonicalText(await withTimeLimit(call, keyFn(call.input)))}`;
   return {
     runId: scope === "global" ? "" : call.scope.budgetId,
     toolName: call.spec.name,

@@ -7,11 +7,13 @@ import { describeIssues } from "../../definition/describe-issues.ts";
 import type { ToolSpec } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
 import { decode, encode, HostValue } from "../../util/encode.ts";
+import { abortError } from "../abort-error.ts";
+import { withTimeLimit, withTimeLimitAfterEffect } from "../author-functions.ts";
 import type { Call } from "../call.ts";
 import { messageOf } from "../error-record.ts";
 import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
-import { refuse } from "../policy.ts";
+import { aborted, refuse } from "../policy.ts";
 import { holdsMark, markError, unmask } from "../redact.ts";
 import { hidesInput, storableInput } from "../storable.ts";
 
@@ -21,7 +23,7 @@ export const validate: Policy = async (call, next) => {
     const preparing = prepareInput(call);
     if (preparing instanceof Promise) await preparing;
   } catch (error) {
-    return refuse(asInputError(call, error));
+    return call.signal?.aborted === true ? aborted(call) : refuse(asInputError(call, error));
   }
   const result = await next(call);
   return result.kind === "success" && result.fromCache !== true ? checkOutput(call, result.output) : result;
@@ -38,9 +40,18 @@ export function prepareInput(call: Call): unknown {
     if (editedArgsJson === null || spec.redactInput.length > 0) throw markError(spec.name, args);
   }
   const parsing = parse(spec.schema, sent);
-  return parsing instanceof Promise
-    ? parsing.then((parsed) => takeInput(call, parsed))
-    : takeInput(call, parsing);
+  return parsing instanceof Promise ? takeLater(call, parsing) : takeInput(call, parsing);
+}
+
+async function takeLater(call: Call, parsing: Promise<Parsed>): Promise<unknown> {
+  let parsed: Parsed;
+  try {
+    parsed = await withTimeLimit(call, parsing);
+  } catch (error) {
+    if (call.signal?.aborted !== true) throw asInputError(call, error);
+    throw abortError(call, { doing: "while its input was checked", effect: "none" });
+  }
+  return takeInput(call, parsed);
 }
 
 function takeInput(call: Call, parsed: Parsed): unknown {
@@ -153,7 +164,8 @@ export async function parseOutput(call: Call, output: unknown): Promise<string> 
   const { outputSchema } = call.spec;
   try {
     if (outputSchema === undefined) return encode(output);
-    const parsed = await parse(outputSchema, output);
+    const parsing = parse(outputSchema, output);
+    const parsed = parsing instanceof Promise ? await withTimeLimitAfterEffect(call, parsing) : parsing;
     if (parsed.success) return encode(parsed.data);
     throw outputError(call, describeIssues(parsed.error, "the output"));
   } catch (error) {
