@@ -130,6 +130,5 @@ export function commitCall<T>(host: Host, work: () => Transaction<T>, level: Com
 
 /** The durability of a commit: the intent of an unrepeatable effect must survive a power loss. */
 export function commitLevel(host: Host, isIntentOfUnrepeatable: boolean): CommitLevel {
-  if (host.durability === "power") return "full";
   return host.durability === "default" && isIntentOfUnrepeatable ? "full" : "normal";
 }

@@ -91,7 +91,10 @@ export class StoreRuntime {
     const dialect = isPostgres ? "postgres" : "sqlite";
     const onCommit = telemetry && ((ms: number) => telemetry.committed(ms));
     const watchCommits = telemetry && (() => (telemetry.isIdle() ? undefined : onCommit));
-    this.#store = new LazyStore(dialect, open, watchCommits);
+    this.#store = new LazyStore(dialect, open, {
+      watchCommits,
+      isAlwaysFull: options.durability === "power",
+    });
     const failedWrites = new FailedWrites(this.#store);
     this.#ownership = new Ownership(async () => {
       await failedWrites.settle();

@@ -9,6 +9,12 @@ import type { CommitLevel, Store, Transaction } from "./store.ts";
 /** Returns a function to call after the next transaction, with how long it took. */
 type WatchCommits = () => ((ms: number) => void) | undefined;
 
+interface LazyStoreOptions {
+  readonly watchCommits?: WatchCommits | undefined;
+  /** Every commit survives a power loss, whatever its caller needs. */
+  readonly isAlwaysFull?: boolean | undefined;
+}
+
 export class LazyStore implements Store {
   readonly dialect: "sqlite" | "postgres";
   readonly #open: () => Promise<Store>;
@@ -16,11 +22,17 @@ export class LazyStore implements Store {
   #store: Store | undefined;
   readonly #turns = new EventLoopTurns();
   readonly #watchCommits: WatchCommits | undefined;
+  readonly #isAlwaysFull: boolean;
 
-  constructor(dialect: "sqlite" | "postgres", open: () => Promise<Store>, watchCommits?: WatchCommits) {
+  constructor(
+    dialect: "sqlite" | "postgres",
+    open: () => Promise<Store>,
+    { watchCommits, isAlwaysFull = false }: LazyStoreOptions = {},
+  ) {
     this.dialect = dialect;
     this.#open = open;
     this.#watchCommits = watchCommits;
+    this.#isAlwaysFull = isAlwaysFull;
   }
 
   get isOpen(): boolean {
@@ -49,7 +61,8 @@ export class LazyStore implements Store {
     }
   }
 
-  transaction<T>(work: () => Transaction<T>, level: CommitLevel, isAlone = false): Promise<T> {
+  transaction<T>(work: () => Transaction<T>, needed: CommitLevel, isAlone = false): Promise<T> {
+    const level = this.#isAlwaysFull ? "full" : needed;
     // Every call passes here twice, so the usual case creates no closure and no promise.
     const store = this.#store;
     const turn = store === undefined ? this.opened() : this.#turns.nextIfDue();
@@ -75,7 +88,9 @@ export class LazyStore implements Store {
 
   /** Does not yield to the event loop: it must not wait. */
   commitAtOnce<T>(work: () => Transaction<T>, level: CommitLevel): Promise<T> {
-    return this.#store?.commitAtOnce?.(work, level) ?? this.transaction(work, level);
+    return (
+      this.#store?.commitAtOnce?.(work, this.#isAlwaysFull ? "full" : level) ?? this.transaction(work, level)
+    );
   }
 
   read<T>(work: () => Transaction<T>): Promise<T> {

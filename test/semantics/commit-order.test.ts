@@ -1,5 +1,8 @@
 /** Rules 8 to 11: what is committed when, how durably, and what happens if the commit fails. */
+import { generateText } from "ai";
 import { defineTool, ToolwrightError } from "toolwright";
+import { recordModel } from "toolwright/ai-sdk";
+import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createWorld, isFinish, isIntent, watchStore } from "./harness.ts";
@@ -89,6 +92,27 @@ describe("how durable a commit is", () => {
     }
     expect(seen).toEqual(intents);
     expect(ends).toEqual({ pure: outcome, idempotent: outcome, charge: outcome });
+  });
+
+  it("rule 9: with durability power, every commit survives a power loss: requests, responses, ends of runs", async () => {
+    const world = await createWorld();
+    const levels: string[] = [];
+    const store = watchStore(await world.open(), {
+      onCommit(statements, level) {
+        // No owner is alive after a power loss.
+        if (!statements.every((sql) => sql.includes("toolwright_owners"))) levels.push(level);
+      },
+    });
+    const runtime = await world.runtime({ store, durability: "power" });
+    const { charge } = createCharge({ needsApproval: true });
+    const model = recordModel(createScriptedModel(["Hello"]));
+    await runtime.run(task, async () => {
+      await generateText({ model, prompt: "Hi" });
+      await runtime.call(charge, { amount: 1 });
+    });
+    await runtime.close();
+    expect(levels.length).toBeGreaterThan(3);
+    expect(new Set(levels)).toEqual(new Set(["full"]));
   });
 });
 
