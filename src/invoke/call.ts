@@ -234,6 +234,7 @@ export function identify(call: Call): void {
   const { key, originKey } = copiedKeyOf(call) ?? scope.keyOf(call.callIndex, call.text);
   call.key = key;
   call.originKey = originKey;
+  if (call.toolCallId !== undefined) scope.noteFound(call.toolCallId, key);
   call.idempotencyKey = call.key;
   if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
   if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);

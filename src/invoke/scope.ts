@@ -113,7 +113,7 @@ export class Scope {
   #recorded = new Set<string>();
   readonly #triedBefore: Set<string>;
   #pending: ReadonlyMap<string, Map<string, boolean>> = new Map();
-  #copied: Map<string, CopiedCallKey> = new Map();
+  #copied: ReadonlyMap<string, CopiedCallKey[]> = new Map();
 
   constructor(host: Host, options: ScopeOptions) {
     this.host = host;
@@ -286,14 +286,22 @@ export class Scope {
   }
 
   /**
-   * In a fork: the call that the parent made under this `toolCallId`, once. The recorded response that asks for it has its
-   * arguments redacted, so they do not lead to its key.
+   * In a fork: the next call that the parent made under this `toolCallId`, which models reuse. The recorded response that asks
+   * for it has its arguments redacted, so they do not lead to its key.
    */
   takeCopied(toolCallId: string, toolName: string): CopiedCallKey | undefined {
-    const found = this.#copied.get(toolCallId);
-    if (found?.toolName !== toolName) return undefined;
-    this.#copied.delete(toolCallId);
-    return found;
+    return this.#takeCopied(toolCallId, (copied) => copied.toolName === toolName);
+  }
+
+  /** In a fork: a call was found by its arguments, so it is none of those that are found by their id. */
+  noteFound(toolCallId: string, key: string): void {
+    this.#takeCopied(toolCallId, (copied) => copied.key === key);
+  }
+
+  #takeCopied(toolCallId: string, isIt: (copied: CopiedCallKey) => boolean): CopiedCallKey | undefined {
+    const calls = this.#copied.get(toolCallId) ?? [];
+    const index = calls.findIndex(isIt);
+    return index < 0 ? undefined : calls.splice(index, 1)[0];
   }
 
   /** A pending call now has an outcome: the next call with its `toolCallId` is another call. */

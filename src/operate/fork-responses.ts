@@ -2,7 +2,7 @@
  * Decides which model responses of a scope come before the cut of a fork. Pure: it reads nothing. What is not known to come
  * after the cut is kept, because a response that was received is not requested again.
  */
-import { hasRedactedCall } from "../invoke/recording/redact-recording.ts";
+import { countCalls, hasRedactedCall } from "../invoke/recording/redact-recording.ts";
 import type { CallToCopy, ResponseToCopy } from "../store/tables/copy-run.ts";
 import { FIRST_BY_REQUEST } from "../store/tables/responses.ts";
 import { decode } from "../util/encode.ts";
@@ -14,7 +14,7 @@ export function responsesBefore(
   calls: { readonly kept: readonly CallToCopy[]; readonly dropped: readonly CallToCopy[] },
 ): ResponseToCopy[] {
   const current = responses.filter(({ attempt }) => attempt === cut.attempt);
-  const asking = current.find(({ responseJson }) => names(responseJson, cut.toolCallId));
+  const asking = askingFor(current, cut, calls.kept);
   // Its arguments are no longer known: the model must write them again.
   const isUnusable =
     asking !== undefined &&
@@ -28,6 +28,25 @@ export function responsesBefore(
       return response.position < asking.position;
     return !later.has(response);
   });
+}
+
+/** The response that asks for the cut. Models reuse ids: it comes after those that ask for the calls before the cut. */
+function askingFor(
+  responses: readonly ResponseToCopy[],
+  { toolCallId, attempt }: CallToCopy,
+  kept: readonly CallToCopy[],
+): ResponseToCopy | undefined {
+  if (toolCallId === null) return undefined;
+  const naming = responses.filter(({ responseJson }) => names(responseJson, toolCallId));
+  // Only these have an order.
+  if (!naming.every(isCounted)) return naming[0];
+  let before = kept.filter((call) => call.toolCallId === toolCallId && call.attempt === attempt).length;
+  const inOrder = naming.toSorted((one, other) => one.position - other.position);
+  for (const response of inOrder) {
+    before -= Math.max(1, countCalls(decode(response.responseJson), toolCallId));
+    if (before < 0) return response;
+  }
+  return inOrder.at(-1);
 }
 
 function isCounted({ position }: ResponseToCopy): boolean {

@@ -61,6 +61,28 @@ async function keeping(world: World): Promise<Runtime> {
   return world.runtime({ recording: "keep", rootDir: folder(), isolation: "off" });
 }
 
+test("rule 37: a model that reuses one id for calls of two tools shows nothing that one of them hides", async () => {
+  const world = await createWorld();
+  await using runtime = await world.runtime({ recording: "keep" });
+  const input = { user: "ann", password: SECRET };
+  const check = defineTool({
+    name: "check",
+    schema: z.object({ user: z.string(), password: z.string() }),
+    execute: ({ user }) => ({ user, token: "none" }),
+  });
+  const model = createScriptedModel([
+    [{ toolCallId: "same", toolName: "login", input }],
+    [{ toolCallId: "same", toolName: "check", input: { ...input, password: "public" } }],
+    "Done.",
+  ]);
+  const agent = createSmartAgent({ model, tools: [login, check], runtime });
+  await agent.invoke({ runId: "r", messages: [{ role: "user", content: "Log in." }] });
+  const text = JSON.stringify([await world.rows(RESPONSES), await world.dump()]);
+  expect(text).toContain("[redacted sha256:");
+  expect(text).toContain("public");
+  expect(text).not.toContain(SECRET);
+});
+
 test("rules 30 and 37: keeps responses, requests and arguments, and nothing that tools hide", async () => {
   const world = await createWorld();
   await using runtime = await keeping(world);

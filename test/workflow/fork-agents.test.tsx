@@ -230,6 +230,66 @@ describe.each(KINDS)("a fork of $name", (kind) => {
   });
 });
 
+test.each(["a smart agent", "runAgentLoop"])(
+  "rule 38: a fork of %s finds calls with redacted arguments although the model reuses one id",
+  async (name) => {
+    const world = await createWorld();
+    const runtime = await world.runtime({ recording: "keep" });
+    const outside: Outside = { effects: [], asked: [] };
+    const charge = defineTool({
+      name: "charge",
+      schema: z.object({ n: z.number(), card: z.string().optional() }),
+      sideEffect: true,
+      idempotent: false,
+      acceptsIdempotencyKey: false,
+      redact: { input: ["card"] },
+      execute: ({ n }) => {
+        outside.effects.push(`charge ${n}`);
+        return `charged ${n}`;
+      },
+    });
+    // The third one has nothing to redact, and comes first.
+    const inputs = [{ n: 3 }, { n: 1, card: CARD }, { n: 2, card: CARD }];
+    const script = [
+      ...inputs.map((input) => [{ toolCallId: "same", toolName: "charge", input }]),
+      [{ toolCallId: "same", toolName: "mail", input: { n: 3 } }],
+    ];
+    const tools = [charge, toolsOf(outside).mail];
+    const drive = async (runId: string): Promise<string> => {
+      if (name === "a smart agent") {
+        const model = modelOf(outside, "Done.", script);
+        const { messages } = await createSmartAgent({ model, tools, runtime }).invoke({
+          runId,
+          messages: ask,
+        });
+        return JSON.stringify(messages);
+      }
+      const turn = ({ body }: { body: { messages: readonly { role: string }[] } }) => {
+        const before = body.messages.filter(({ role }) => role === "assistant").length;
+        outside.asked.push(before);
+        return script[before] ?? "Done.";
+      };
+      const { client } = await serve([turn], { atEnd: "repeat-last" });
+      const { messages } = await runAgentLoop({
+        client,
+        model: "claude",
+        messages: ask,
+        tools,
+        runtime,
+        runId,
+      });
+      return JSON.stringify(messages);
+    };
+    await drive("p");
+    clear(outside);
+    const mail = (await callsOf(runtime, "p")).find(({ toolName }) => toolName === "mail");
+    const { runId } = await runtime.fork({ runId: "p", at: mail?.key, effects: "run" });
+    const read = await drive(runId);
+    expect(outside).toEqual({ effects: ["mail 3"], asked: [4] });
+    expect(read.match(/charged \d/g)).toEqual(["charged 3", "charged 1", "charged 2"]);
+  },
+);
+
 test("rule 38: a file that was written before the cut is not written again", async () => {
   const world = await createWorld();
   const rootDir = mkdtempSync(join(tmpdir(), "toolwright-fork-"));

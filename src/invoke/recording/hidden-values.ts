@@ -3,6 +3,7 @@
  * the tool is needed, and any process can redact a recording.
  */
 import { holdsMark } from "../redact.ts";
+import { isContentDigest } from "../content-digest.ts";
 import { LEFT_OUT } from "../storable.ts";
 
 /** The texts and numbers that are hidden, with the mark that replaces each, if there is one. */
@@ -59,6 +60,20 @@ export function hide(clear: unknown, logged: unknown, hidden: HiddenValues, isWh
   if (isWhole && Object.keys(shown).length < Object.keys(clear).length) return { ...logged, ...shown };
   return shown;
 }
+
+/** Whether the logged value may be that of the clear one: they differ only in what the log hides. */
+export function mayBe(clear: unknown, logged: unknown): boolean {
+  if (isHidden(logged)) return true;
+  if (Array.isArray(clear) && Array.isArray(logged))
+    return clear.length === logged.length && clear.every((item, index) => mayBe(item, logged[index]));
+  if (!isRecord(clear) || !isRecord(logged)) return Object.is(clear, logged);
+  const isDigest = isContentDigest(logged);
+  return Object.entries(logged).every(([name, item]) =>
+    Object.hasOwn(clear, name) ? mayBe(clear[name], item) : isDigest && DIGEST.has(name),
+  );
+}
+
+const DIGEST = new Set(["bytes", "sha256"]);
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return (

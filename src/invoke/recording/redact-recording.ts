@@ -5,7 +5,7 @@
 import { toShownValue } from "../../util/shown-value.ts";
 import { createScrubber, type Scrub } from "../scrub.ts";
 import { isContentDigest } from "../content-digest.ts";
-import { hide, HiddenValues, isHidden, isRecord } from "./hidden-values.ts";
+import { hide, HiddenValues, isHidden, isRecord, mayBe } from "./hidden-values.ts";
 
 /** A call as it is logged. */
 export interface LoggedValues {
@@ -16,14 +16,16 @@ export interface LoggedValues {
 }
 
 export class Redaction {
-  readonly #calls = new Map<string, LoggedValues>();
+  /** Models reuse ids, so several calls may have one. */
+  readonly #calls: ReadonlyMap<string, readonly LoggedValues[]>;
   /** Calls of tools of other libraries: they hide nothing. */
   readonly #foreign = new Set<string>();
   readonly #hidden = new HiddenValues();
   #scrub: Scrub | undefined;
 
   constructor(calls: readonly LoggedValues[]) {
-    for (const call of calls) if (call.toolCallId !== null) this.#calls.set(call.toolCallId, call);
+    const withId = calls.filter(({ toolCallId }) => toolCallId !== null);
+    this.#calls = Map.groupBy(withId, ({ toolCallId }) => toolCallId ?? "");
   }
 
   /** Whether anything was hidden so far. */
@@ -69,16 +71,21 @@ export class Redaction {
   }
 
   #hideInput(id: string, input: unknown): unknown {
-    const logged = this.#calls.get(id);
-    if (logged?.input !== undefined) return hide(input, logged.input, this.#hidden, true);
+    const logged = (this.#calls.get(id) ?? []).flatMap((call) => call.input ?? []);
+    const [own] = logged.length > 1 ? logged.filter((one) => mayBe(input, one)) : logged;
+    if (own !== undefined) return hide(input, own, this.#hidden, true);
     // It was not logged, so nothing says what its tool hides: it was cut off, or refused.
     if (!this.#foreign.has(id)) this.#hidden.add(input);
     return input;
   }
 
   #hideOutput(id: string, output: unknown): unknown {
-    const logged = this.#calls.get(id);
-    return logged === undefined ? output : hide(output, toShownValue(logged.output), this.#hidden, false);
+    const logged = (this.#calls.get(id) ?? []).map((call) => toShownValue(call.output));
+    if (logged.length < 2) return logged.length === 0 ? output : hide(output, logged[0], this.#hidden, false);
+    const own = logged.find((one) => mayBe(output, one));
+    if (own !== undefined) return hide(output, own, this.#hidden, false);
+    this.#hidden.add(output);
+    return output;
   }
 }
 
@@ -89,6 +96,14 @@ export function hasRedactedCall(response: unknown, toolCallId: string): boolean 
   const call = callIn(response);
   if (call !== undefined) return call.id === toolCallId && holdsHidden(call.input);
   return Object.values(response).some((item) => hasRedactedCall(item, toolCallId));
+}
+
+/** How many calls with this id a response asks for. It may have them in several forms, each of which is a list. */
+export function countCalls(response: unknown, toolCallId: string): number {
+  if (typeof response !== "object" || response === null) return 0;
+  const items: readonly unknown[] = Object.values(response);
+  const own = items.filter((item) => isRecord(item) && callIn(item)?.id === toolCallId).length;
+  return Math.max(own, ...items.map((item) => countCalls(item, toolCallId)));
 }
 
 function holdsHidden(value: unknown): boolean {

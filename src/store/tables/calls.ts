@@ -153,22 +153,28 @@ export interface CopiedCallKey {
   readonly originKey: string;
 }
 
-/** The copied calls of an attempt that models made, by the ids that the models gave them. */
-export function* copiedCallsById(scopeId: number, attempt: number): Transaction<Map<string, CopiedCallKey>> {
+/** The copied calls of an attempt that models made, by the ids that the models gave them, in the order in which they were made. */
+export function* copiedCallsById(
+  scopeId: number,
+  attempt: number,
+): Transaction<Map<string, CopiedCallKey[]>> {
   const rows = yield* all(
     `SELECT tool_call_id, tool_name, key, origin_key FROM toolwright_calls
-     WHERE scope_id = ?1 AND attempt = ?2 AND copied_from IS NOT NULL AND tool_call_id IS NOT NULL AND origin_key IS NOT NULL`,
+     WHERE scope_id = ?1 AND attempt = ?2 AND copied_from IS NOT NULL AND tool_call_id IS NOT NULL AND origin_key IS NOT NULL
+     ORDER BY seq`,
     scopeId,
     attempt,
   );
-  return new Map(
-    rows.map((row) => [
-      readText(row, "tool_call_id"),
-      {
-        toolName: readText(row, "tool_name"),
-        key: readText(row, "key"),
-        originKey: readText(row, "origin_key"),
-      },
-    ]),
-  );
+  const byId = new Map<string, CopiedCallKey[]>();
+  for (const row of rows) {
+    const id = readText(row, "tool_call_id");
+    const calls = byId.get(id) ?? [];
+    calls.push({
+      toolName: readText(row, "tool_name"),
+      key: readText(row, "key"),
+      originKey: readText(row, "origin_key"),
+    });
+    byId.set(id, calls);
+  }
+  return byId;
 }
