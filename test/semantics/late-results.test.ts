@@ -2,8 +2,8 @@
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { boundStore, createClock, createWorld, settle, sorted, until } from "./harness.ts";
-import { createBlindCharge, createCharge } from "./tools.ts";
+import { boundStore, createClock, createWorld, never, settle, sorted, until } from "./harness.ts";
+import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const task = { runId: "r1" };
 const args = { amount: 7 };
@@ -131,6 +131,58 @@ describe("a result that comes late", () => {
       replayed: true,
     });
     expect(effects).toHaveLength(1);
+  });
+
+  describe("that proves no effect, while the call waits for an answer,", () => {
+    /** A call that was cut off, whose request was answered while its try was still running. The try then has no effect. */
+    async function answeredAtWork(attempt: number, decision?: object) {
+      const world = await createWorld();
+      const answer = Promise.withResolvers<never>();
+      const { charge, effects } = createBlindCharge({}, (count) =>
+        count === 1 ? answer.promise : count === 2 ? never() : undefined,
+      );
+      const runtime = await world.runtime();
+      const abort = new AbortController();
+      const cut = runtime.call(charge, args, { ...task, signal: abort.signal });
+      await until(() => effects.length === 1);
+      abort.abort();
+      await cut;
+      const pending = await runtime.call(charge, args, { ...task, attempt });
+      if (pending.status !== "pending") throw new Error(pending.status);
+      if (decision !== undefined) await runtime.resolveToolApproval(pending.approval.id, decision);
+      answer.reject(harmless("refused"));
+      await until(async () => (await world.log("r1"))[0]?.["effect"] === "none");
+      return { world, charge, effects, again: { ...task, attempt } };
+    }
+
+    it.each([1, 2])("rule 13: lets it run without an answer (attempt %i)", async (attempt) => {
+      const { world, charge, effects, again } = await answeredAtWork(attempt);
+      const runtime = await world.runtime();
+      void runtime.call(charge, args, again);
+      await until(() => effects.length === 2);
+      expect(await runtime.approvals({ status: "pending" })).toEqual([]);
+    });
+
+    it.each([1, 2])("rule 17: uses up the answer run-again (attempt %i)", async (attempt) => {
+      const { world, charge, effects, again } = await answeredAtWork(attempt, { resolution: "run-again" });
+      void (await world.runtime()).call(charge, args, again).catch(() => undefined);
+      await until(() => effects.length === 2);
+      await world.killAll();
+      // The second try was interrupted too, and nobody has been asked about that one.
+      expect(await (await world.runtime()).call(charge, args, again)).toMatchObject({ status: "pending" });
+      expect(effects).toHaveLength(2);
+    });
+
+    it.each([1, 2])("rule 17: does not overrule the other answers (attempt %i)", async (attempt) => {
+      const gaveUp = await answeredAtWork(attempt, { resolution: "give-up" });
+      const later = await gaveUp.world.runtime();
+      expect(await later.call(gaveUp.charge, args, gaveUp.again)).toMatchObject({ status: "denied" });
+      const output = { id: "ch_seen" };
+      const seen = await answeredAtWork(attempt, { resolution: "happened", output });
+      const outcome = await (await seen.world.runtime()).call(seen.charge, args, seen.again);
+      expect(outcome).toMatchObject({ status: "success", output });
+      expect([...gaveUp.effects, ...seen.effects]).toHaveLength(2);
+    });
   });
 
   it("rule 5: a late failure of a first try does not settle the business key of a second try that succeeded", async () => {

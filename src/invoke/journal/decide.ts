@@ -21,8 +21,9 @@ import { prepareInput } from "../policies/validate.ts";
 import { isUnrepeatable, runsInEachAttempt } from "../../definition/tool-spec.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import { decideByParent } from "./decide-by-parent.ts";
-import { lateResult, lateSuccessIn } from "./late-result.ts";
+import { lateResult, lateSuccessIn, provedNoEffect } from "./late-result.ts";
 import { earlierSpan } from "../trace-work.ts";
+import { runOnResolution } from "./replay-approval.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
 import { assertSettled, waitForOwner } from "./wait-for-owner.ts";
 
@@ -176,7 +177,10 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
   // An earlier attempt may have succeeded after this one was told that the outcome is unknown, or was refused.
   const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
   const done = lateSuccessIn(rows, row);
-  return done === undefined ? resolveUnknown(call, row) : fromLateResult(call, done, done.lateJson);
+  if (done !== undefined) return fromLateResult(call, done, done.lateJson);
+  if (!provedNoEffect(rows, row)) return resolveUnknown(call, row);
+  call.mayHaveHappened = false;
+  return undefined;
 }
 
 async function happened(call: Call, row: CallRow): Promise<Result | undefined> {
@@ -220,12 +224,7 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
     await restoreSpentApproval(call, row);
     const inner = await readDecision(call, row.waitsFor);
     if (inner?.kind === "replay" && inner.callKey === call.key) {
-      // The interrupted try has succeeded in the meantime: its result counts, so no decision is needed.
-      const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
-      const done = lateSuccessIn(rows, row);
-      if (done === undefined && row.effect === null) return resolveUnknown(call, row);
-      await call.host.store.transaction(() => voidPending(inner.id), "normal");
-      return done === undefined ? interrupted(call, row) : fromLateResult(call, done, done.lateJson);
+      return resumeQuestion(call, row, inner);
     }
     call.approvedBefore = true;
     call.isReentry = true;
@@ -250,6 +249,23 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
       // Void without a decision: the run was cancelled, or the task ended. Request again, whatever needsApproval says now.
       return requestAgain(call, approval);
   }
+}
+
+/** The call waits for an answer about an interrupted try, which may have ended in the meantime. */
+async function resumeQuestion(call: Call, row: CallRow, question: ApprovalRow): Promise<Result | undefined> {
+  const { store } = call.host;
+  const rows = await store.read(() => callsByKey(row.scopeId, row.key));
+  const done = lateSuccessIn(rows, row);
+  const isHarmless = done === undefined && provedNoEffect(rows, row);
+  // An answer binds the call also if the try proves that it had no effect. To run it again is what happens then anyway.
+  const { status, outputJson } = question;
+  const isOver = status === "denied" || (status === "approved" && outputJson !== null);
+  if (done === undefined && (!isHarmless || isOver)) return resolveUnknown(call, row);
+  await store.transaction(() => voidPending(question.id), "normal");
+  if (done !== undefined) return fromLateResult(call, done, done.lateJson);
+  call.mayHaveHappened = false;
+  if (status === "approved" && question.redeemedAtMs === null) runOnResolution(call, question);
+  return undefined;
 }
 
 /** An interrupted try has succeeded in the meantime: its result counts, so nothing is left to decide or to run. */

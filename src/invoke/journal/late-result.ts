@@ -21,6 +21,12 @@ export function lateSuccessIn(
   return undefined;
 }
 
+/** Whether the last try before `row` that ran has reported no effect, if the attempt of `row` has run nothing. */
+export function provedNoEffect(rows: readonly CallRow[], row: CallRow): boolean {
+  if (row.effect !== null || row.ownerId !== null) return row.effect === "none";
+  return rows.find(({ attempt, tries }) => attempt < row.attempt && tries > 0)?.effect === "none";
+}
+
 export async function lateResult(call: Call, attempt: number, lateJson: string): Promise<Result> {
   call.lateJson = lateJson;
   try {
