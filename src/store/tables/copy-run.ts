@@ -8,7 +8,9 @@ import { all, change } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import { REVERT_PATH } from "./scopes.ts";
 import { ANY_REQUEST, FIRST_BY_REQUEST } from "./responses.ts";
-import { columns, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { type ColumnMap, type Columns, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
+import { TASKS } from "./tasks.ts";
+import { TURNS } from "./turns.ts";
 
 type Dialect = Store["dialect"];
 
@@ -47,16 +49,18 @@ export function* readCallsToCopy(runId: string): Transaction<CallToCopy[]> {
   }));
 }
 
-/** A table of the items of a JSON array of arrays, with these columns. */
-function fromJson(dialect: Dialect, names: readonly string[], types: readonly ("text" | "bigint")[]): string {
-  const list = names.map((name, index) =>
+/** A table of the items of a JSON array of arrays, each with the values of these columns. */
+function fromJson<C extends ColumnMap>(dialect: Dialect, { map }: Columns<C>): string {
+  const list = Object.values(map).map(({ name, cast }, index) =>
     dialect === "sqlite"
       ? `json_extract(e.value, '$[${index}]') AS ${name}`
-      : `(e.value->>${index})::${types[index] ?? "text"} AS ${name}`,
+      : `(e.value->>${index})::${cast ?? "TEXT"} AS ${name}`,
   );
   const source = dialect === "sqlite" ? "json_each(?1) e" : "jsonb_array_elements(CAST(?1 AS jsonb)) e";
   return `SELECT ${list.join(", ")} FROM ${source}`;
 }
+
+const NEW_SCOPES = SCOPES.omit("id");
 
 /** Inserts scopes without an owner, and returns their ids by `nodeId`, `path` and `parentKey`. */
 export function* insertScopes(
@@ -64,20 +68,10 @@ export function* insertScopes(
   fork: { readonly runId: string; readonly originId: string },
   scopes: readonly Omit<CopiedScope, "id">[],
 ): Transaction<ReadonlyMap<string, number>> {
-  const rows = scopes.map((scope) => [
-    scope.nodeId,
-    scope.iteration,
-    scope.path,
-    scope.parentKey,
-    scope.attempt,
-    scope.keyVersion,
-  ]);
-  const names = ["node_id", "iteration", "path", "parent_key", "attempt", "key_version"];
-  const given = fromJson(dialect, names, ["text", "bigint", "text", "text", "bigint", "bigint"]);
   yield* change(
-    `INSERT INTO toolwright_scopes (run_id, origin_id, epoch, ${names.join(", ")})
-     SELECT ?2, ?3, 1, ${names.map((name) => `g.${name}`).join(", ")} FROM (${given}) g WHERE true`,
-    JSON.stringify(rows),
+    `INSERT INTO toolwright_scopes (run_id, origin_id, epoch, ${NEW_SCOPES.list()})
+     SELECT ?2, ?3, 1, ${NEW_SCOPES.list("g")} FROM (${fromJson(dialect, NEW_SCOPES)}) g WHERE true`,
+    JSON.stringify(scopes.map((scope) => NEW_SCOPES.values(scope))),
     fork.runId,
     fork.originId,
   );
@@ -105,13 +99,16 @@ export function scopeName({
   return JSON.stringify([nodeId, path, parentKey]);
 }
 
-export interface CopiedCall {
-  readonly scopeId: number;
-  readonly key: string;
-  readonly attempt: number;
-  readonly newScopeId: number;
-  readonly newKey: string;
-}
+/** Which calls are copied, and where to. */
+const CALL_MAP = columns({
+  scopeId: integer("scope_id"),
+  key: text("key"),
+  attempt: integer("attempt"),
+  newScopeId: integer("new_scope_id"),
+  newKey: text("new_key"),
+});
+
+export type CopiedCall = RowOf<(typeof CALL_MAP)["map"]>;
 
 /** As in the parent, but without an owner, and under the key of the fork. */
 const COPIED = CALLS.omit(
@@ -124,28 +121,21 @@ const COPIED = CALLS.omit(
   "executing",
 );
 
-const CALL_MAP = ["scope_id", "key", "attempt", "new_scope_id", "new_key"];
-
-function callMap(dialect: Dialect): string {
-  return fromJson(dialect, CALL_MAP, ["bigint", "text", "bigint", "bigint", "text"]);
-}
-
 /** The calls and their long values. */
 export function* copyCalls(dialect: Dialect, calls: readonly CopiedCall[]): Transaction<void> {
   if (calls.length === 0) return;
-  const rows = JSON.stringify(
-    calls.map(({ scopeId, key, attempt, newScopeId, newKey }) => [scopeId, key, attempt, newScopeId, newKey]),
-  );
+  const rows = JSON.stringify(calls.map((call) => CALL_MAP.values(call)));
+  const callMap = fromJson(dialect, CALL_MAP);
   yield* change(
     `INSERT INTO toolwright_calls (scope_id, key, origin_key, copied_from, idempotency_key, ${COPIED.list()})
      SELECT m.new_scope_id, m.new_key, COALESCE(c.origin_key, c.key), c.key, COALESCE(c.idempotency_key, c.key), ${COPIED.list("c")}
-     FROM (${callMap(dialect)}) m
+     FROM (${callMap}) m
      CROSS JOIN toolwright_calls c WHERE c.scope_id = m.scope_id AND c.key = m.key AND c.attempt = m.attempt`,
     rows,
   );
   yield* change(
     `INSERT INTO toolwright_payloads (key, attempt, part, body) SELECT m.new_key, p.attempt, p.part, p.body
-     FROM (${callMap(dialect)}) m CROSS JOIN toolwright_payloads p WHERE p.key = m.key AND p.attempt = m.attempt`,
+     FROM (${callMap}) m CROSS JOIN toolwright_payloads p WHERE p.key = m.key AND p.attempt = m.attempt`,
     rows,
   );
 }
@@ -186,11 +176,11 @@ export interface CopiedResponses {
   readonly responses: readonly Pick<ResponseToCopy, "attempt" | "position">[] | null;
 }
 
-const PLACES_OF_RESPONSES = ["attempt", "position"];
+const CHOSEN_RESPONSES = RESPONSES.pick("attempt", "position");
 
 /** The fork asks with other keys, and maybe with another prompt: a response that is counted answers any request. */
 export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponses[]): Transaction<void> {
-  const chosen = fromJson(dialect, PLACES_OF_RESPONSES, ["bigint", "bigint"]);
+  const chosen = fromJson(dialect, CHOSEN_RESPONSES);
   for (const { scopeId, newScopeId, responses } of scopes) {
     yield* change(
       `INSERT INTO toolwright_responses (scope_id, attempt, position, request_hash, response_json, request_json, ordinal)
@@ -198,7 +188,7 @@ export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponse
          CASE WHEN position < ${FIRST_BY_REQUEST} AND LENGTH(request_hash) >= ${SHORTEST_HASH} THEN '${ANY_REQUEST}' ELSE request_hash END,
          response_json, request_json, ordinal FROM toolwright_responses
        WHERE scope_id = ?2 AND (CAST(?4 AS BIGINT) = 1 OR (attempt, position) IN (SELECT g.attempt, g.position FROM (${chosen}) g))`,
-      JSON.stringify((responses ?? []).map(({ attempt, position }) => [attempt, position])),
+      JSON.stringify((responses ?? []).map((response) => CHOSEN_RESPONSES.values(response))),
       scopeId,
       newScopeId,
       responses === null ? 1 : 0,
@@ -215,7 +205,7 @@ export function* scopesWithResponses(runId: string): Transaction<ReadonlySet<num
   return new Set(rows.map((row) => readInteger(row, "scope_id")));
 }
 
-const PLACES = ["node_id", "path"];
+const CHOSEN_TASKS = TASKS.pick("nodeId", "path");
 
 /** Tasks with their outputs. */
 export function copyTasks(
@@ -224,12 +214,10 @@ export function copyTasks(
   runId: string,
   places: readonly { readonly nodeId: string; readonly path: string }[],
 ): Transaction<number> {
-  const list =
-    "node_id, path, iteration, attempt, status, output_key, output_json, error_json, prompt_json, position, started_at_ms, finished_at_ms";
   return change(
-    `INSERT INTO toolwright_tasks (run_id, ${list}) SELECT ?3, ${list} FROM toolwright_tasks
-     WHERE run_id = ?2 AND (node_id, path) IN (SELECT g.node_id, g.path FROM (${fromJson(dialect, PLACES, ["text", "text"])}) g)`,
-    JSON.stringify(places.map(({ nodeId, path }) => [nodeId, path])),
+    `INSERT INTO toolwright_tasks (run_id, ${TASKS.list()}) SELECT ?3, ${TASKS.list()} FROM toolwright_tasks
+     WHERE run_id = ?2 AND (node_id, path) IN (SELECT g.node_id, g.path FROM (${fromJson(dialect, CHOSEN_TASKS)}) g)`,
+    JSON.stringify(places.map((place) => CHOSEN_TASKS.values(place))),
     parentId,
     runId,
   );
@@ -289,11 +277,14 @@ export function* copyTree(
     yield* change("INSERT INTO toolwright_loops (run_id, place) VALUES (?1, ?2)", runId, place);
 }
 
+/** As in the parent, but with budgets of the fork. */
+const COPIED_TURN = TURNS.omit("runId", "budgetId").list();
+
 /** @param before the first turn that is not copied; `null`: all are */
 export function copyTurns(parentId: string, runId: string, before: number | null): Transaction<number> {
   return change(
-    `INSERT INTO toolwright_turns (run_id, turn, kind, input_hash, began_json, result_json, started_at_ms, ended_at_ms)
-     SELECT ?2, turn, kind, input_hash, began_json, result_json, started_at_ms, ended_at_ms FROM toolwright_turns
+    `INSERT INTO toolwright_turns (run_id, started_at_ms, ${COPIED_TURN})
+     SELECT ?2, started_at_ms, ${COPIED_TURN} FROM toolwright_turns
      WHERE run_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR turn < ?3)`,
     parentId,
     runId,

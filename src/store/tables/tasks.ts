@@ -6,7 +6,7 @@ import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } 
 
 export const TASK_STATUSES = ["running", "finished", "failed", "skipped", "waiting"] as const;
 
-const TASKS = columns({
+export const TASKS = columns({
   nodeId: text("node_id"),
   path: text("path"),
   iteration: integer("iteration"),

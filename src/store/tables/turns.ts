@@ -14,7 +14,7 @@ const NEW_TURN = columns({
   budgetId: textOrNull("budget_id"),
 });
 
-const TURNS = columns({
+export const TURNS = columns({
   ...NEW_TURN.map,
   /** `null` until the turn ends. */
   resultJson: textOrNull("result_json"),
