@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { IS_EXHAUSTIVE } from "./test/amount.ts";
@@ -6,28 +7,20 @@ import { SlowFirst } from "./test/sequence.ts";
 // Commands that are printed follow the caller: started by npx, they begin with npx.
 delete process.env["npm_command"];
 
-const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The import paths of the package, as the compiler resolves them. */
+const { compilerOptions } = JSON.parse(readFileSync(inRoot("tsconfig.json"), "utf8")) as {
+  compilerOptions: { paths: Readonly<Record<string, readonly [string]>> };
+};
+const alias = Object.entries(compilerOptions.paths).map(([name, [file]]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: inRoot(file),
+}));
 
 export default defineConfig({
   oxc: { jsx: { importSource: "toolwright" } },
-  resolve: {
-    alias: [
-      { find: /^toolwright$/, replacement: source("index.ts") },
-      { find: /^toolwright\/jsx-runtime$/, replacement: source("jsx-runtime.ts") },
-      { find: /^toolwright\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
-      { find: /^toolwright\/effect$/, replacement: source("effect.ts") },
-      { find: /^toolwright\/tools$/, replacement: source("builtin/index.ts") },
-      { find: /^toolwright\/mcp$/, replacement: source("adapters/mcp/index.ts") },
-      { find: /^toolwright\/ai-sdk$/, replacement: source("adapters/ai-sdk/index.ts") },
-      { find: /^toolwright\/anthropic$/, replacement: source("adapters/anthropic/index.ts") },
-      { find: /^toolwright\/commander$/, replacement: source("adapters/commander/index.ts") },
-      { find: /^toolwright\/openai-agents$/, replacement: source("adapters/openai-agents/index.ts") },
-      { find: /^toolwright\/langchain$/, replacement: source("adapters/langchain/index.ts") },
-      { find: /^toolwright\/otel$/, replacement: source("otel/index.ts") },
-      { find: /^toolwright\/server$/, replacement: source("server/index.ts") },
-      { find: /^toolwright\/testing$/, replacement: source("testing/index.ts") },
-    ],
-  },
+  resolve: { alias },
   test: {
     globalSetup: ["test/postgres/global-setup.ts"],
     sequence: { sequencer: SlowFirst },
