@@ -2,21 +2,7 @@
 import type { BatchObservableCallback, Counter, Histogram, Meter, ObservableGauge } from "@opentelemetry/api";
 import type { Waiting } from "../invoke/telemetry.ts";
 
-export interface Instruments {
-  readonly toolDuration: Histogram;
-  readonly agentDuration: Histogram;
-  readonly workflowDuration: Histogram;
-  readonly chatDuration: Histogram;
-  readonly tokens: Histogram;
-  readonly approvalWait: Histogram;
-  readonly queueLag: Histogram;
-  readonly commitDuration: Histogram;
-  readonly unknown: Counter;
-  readonly replays: Counter;
-  readonly takeovers: Counter;
-  /** Stops reading the store. */
-  stop(): void;
-}
+export type Instruments = ReturnType<typeof createInstruments>;
 
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const AGENT_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
@@ -26,10 +12,8 @@ const WAIT_SECONDS = [1, 10, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-export function createInstruments(
-  meter: Meter,
-  readWaiting: () => Promise<Waiting | undefined>,
-): Instruments {
+/** No return type: `Instruments` follows from it, so that a new metric is named once. */
+export function createInstruments(meter: Meter, readWaiting: () => Promise<Waiting | undefined>) {
   const histogram = (name: string, boundaries: number[], description: string, unit = "s"): Histogram =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: boundaries } });
   const counter = (name: string, unit: string, description: string): Counter =>
@@ -55,6 +39,7 @@ export function createInstruments(
       "{run}",
       "Runs that were taken over from a dead process.",
     ),
+    /** Stops reading the store. */
     stop: observeWaiting(meter, readWaiting, approvalWait),
   };
 }
