@@ -241,5 +241,6 @@ export const COMPONENTS = {
   Sleep,
   Signal,
 };
+export type Components = Readonly<typeof COMPONENTS>;
 /** Groups elements without adding a node. Created by `<>`. */
 export const Fragment = component<WithChildren>("fragment", "Fragment");

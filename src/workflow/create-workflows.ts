@@ -2,20 +2,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { StoreOption } from "../store/open-store.ts";
-import {
-  type Approval,
-  type Branch,
-  COMPONENTS,
-  type Loop,
-  type Parallel,
-  type Ralph,
-  type Saga,
-  type Sequence,
-  type Signal,
-  type Sleep,
-  type Task,
-  type Workflow,
-} from "./components.ts";
+import { COMPONENTS, type Components } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
@@ -47,18 +34,7 @@ export interface WorkflowDefinition<S extends Schemas = Schemas> {
   readonly options: WorkflowsOptions;
 }
 
-export interface Workflows<S extends Schemas> {
-  readonly Workflow: typeof Workflow;
-  readonly Task: typeof Task;
-  readonly Sequence: typeof Sequence;
-  readonly Parallel: typeof Parallel;
-  readonly Branch: typeof Branch;
-  readonly Loop: typeof Loop;
-  readonly Ralph: typeof Ralph;
-  readonly Saga: typeof Saga;
-  readonly Approval: typeof Approval;
-  readonly Sleep: typeof Sleep;
-  readonly Signal: typeof Signal;
+export interface Workflows<S extends Schemas> extends Components {
   readonly outputs: OutputTokens<S>;
   /** Defines a workflow from a function that returns its tree. */
   readonly workflow: (render: (ctx: WorkflowContext<S>) => WorkflowElement) => WorkflowDefinition<S>;
