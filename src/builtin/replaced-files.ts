@@ -23,7 +23,7 @@ interface Replaced {
 
 /** `undefined` outside any run: no call of it can be reverted. */
 export function keepReplaced(): BeforeReplace | undefined {
-  const call = currentAmbient()?.attempt?.call;
+  const call = currentAmbient()?.ofTry?.call;
   // Another tool may use the function that `write` uses. Its effect is its own.
   if (call === undefined || call.scope.isDetached || call.spec.digestInput === undefined) return undefined;
   const { store } = call.host;

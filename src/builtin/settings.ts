@@ -29,6 +29,6 @@ export function hiddenFiles(settings: ToolSettings): string[] {
 
 /** Records the isolation tier of the process in the row of the current call. */
 export function reportIsolation(tier: string): void {
-  const call = currentAmbient()?.attempt?.call;
+  const call = currentAmbient()?.ofTry?.call;
   if (call !== undefined) call.isolation = tier;
 }

@@ -7,7 +7,7 @@ import type { Try } from "./try.ts";
 export interface Ambient {
   readonly scope: Scope;
   /** The running try of a call. Its inner calls have their own scope. */
-  readonly attempt: Try | undefined;
+  readonly ofTry: Try | undefined;
   /** The try that opened the run, if the run was opened inside a call. */
   readonly around?: Try | undefined;
   /** Set in a replay. Here, so that reading it does not open the scope. */
@@ -21,7 +21,7 @@ export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | 
 /** The try whose function is running, also through a run that it opened. */
 export function tryAround(): Try | undefined {
   const ambient = currentAmbient();
-  return ambient?.attempt ?? ambient?.around;
+  return ambient?.ofTry ?? ambient?.around;
 }
 
 export function currentAmbient(): Ambient | undefined {

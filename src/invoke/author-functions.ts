@@ -13,14 +13,14 @@ export async function runAuthorFunction<T>(
   call: Call,
   run: (ctx: ToolContext<object>) => Promise<T>,
 ): Promise<T> {
-  const attempt = new Try(call);
+  const currentTry = new Try(call);
   try {
-    return await withTimeLimit(call, withToolContext(call, run, attempt));
+    return await withTimeLimit(call, withToolContext(call, run, currentTry));
   } catch (error) {
-    attempt.stop(error);
+    currentTry.stop(error);
     throw error;
   } finally {
-    attempt.end();
+    currentTry.end();
   }
 }
 

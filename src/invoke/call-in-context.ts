@@ -34,7 +34,7 @@ export function currentScope(): Scope | undefined {
   if (other !== undefined) return other.currentScope();
   const ambient = currentAmbient();
   if (ambient === undefined || ambient.scope.isDetached) return undefined;
-  return ambient.attempt === undefined ? ambient.scope : innerScopeOf(ambient.attempt);
+  return ambient.ofTry === undefined ? ambient.scope : innerScopeOf(ambient.ofTry);
 }
 
 /** @throws TOOL_PACKAGE_CONFLICT inside a run of another version, which could not log the call */
@@ -56,11 +56,11 @@ export async function callInContext(spec: ToolSpec, args: unknown, options: Call
  * approval. `undefined` if it is another call.
  */
 export function callOwnExecute(spec: ToolSpec, args: unknown): Promise<unknown> | undefined {
-  const attempt = currentAmbient()?.attempt;
-  const copy = attempt?.call.spec;
-  if (attempt === undefined || copy?.wraps !== true || !isInside(spec, copy)) return undefined;
+  const ofTry = currentAmbient()?.ofTry;
+  const copy = ofTry?.call.spec;
+  if (ofTry === undefined || copy?.wraps !== true || !isInside(spec, copy)) return undefined;
   const own = spec === copy ? (spec.base ?? spec) : spec;
-  return attempt.takeOwnExecute(own) ? runBase(own, args) : undefined;
+  return ofTry.takeOwnExecute(own) ? runBase(own, args) : undefined;
 }
 
 /** Whether every policy of the tool also applies to the copy. */

@@ -347,20 +347,20 @@ export function keysAround(call: Call): ReadonlySet<string> {
  * Calls inside a call count in their own scope, so that parallel calls never take each other's indexes. Each try counts from
  * the start, so that its calls match those of earlier tries, which are stored.
  */
-export function innerScopeOf(attempt: Try): Scope {
-  const { call } = attempt;
+export function innerScopeOf(ofTry: Try): Scope {
+  const { call } = ofTry;
   const { scope } = call;
-  attempt.innerScope ??= new Scope(call.host, {
+  ofTry.innerScope ??= new Scope(call.host, {
     identity: { ...scope.identity, parentKey: call.key },
     attempt: scope.attempt,
     limits: scope.limits,
     settings: scope.settings,
     parent: call,
-    ofTry: attempt,
+    ofTry,
     triedBefore: new Set(call.innerKeys),
   });
-  call.innerScope = attempt.innerScope;
-  return attempt.innerScope;
+  call.innerScope = ofTry.innerScope;
+  return ofTry.innerScope;
 }
 
 export function inFlightName(key: string, attempt: number): string {

@@ -86,7 +86,7 @@ async function run(call: Call): Promise<Result> {
     host.budgets.enter(budgetId);
     const result = noteWaiting(call, await runPipeline(call));
     hasEnded = isEnd(result);
-    isInterrupted = result.kind === "cut" && call.executed;
+    isInterrupted = result.kind === "interrupted" && call.executed;
     if (call.retriesErrors && result.kind === "error") scope.noteTried(call.key);
     return result;
   } catch (error) {
@@ -106,7 +106,12 @@ async function run(call: Call): Promise<Result> {
   }
 }
 
-const WITHOUT_OUTCOME: ReadonlySet<Result["kind"]> = new Set(["pending", "suspended", "cut", "clear"]);
+const WITHOUT_OUTCOME: ReadonlySet<Result["kind"]> = new Set([
+  "pending",
+  "suspended",
+  "interrupted",
+  "clear",
+]);
 
 /** A call that waits or was interrupted has no outcome yet. */
 function isEnd(result: Result): boolean {
@@ -202,7 +207,7 @@ function toOutcome(call: Call, result: Result): Outcome {
         ...(call.note === undefined ? {} : { note: call.note }),
       };
     case "error":
-    case "cut":
+    case "interrupted":
       return {
         status: "error",
         error: reportedCopy(withNote(cleanError(result.error, call), call.note)),

@@ -40,7 +40,7 @@ export type Result =
     }
   | { readonly kind: "error"; readonly error: ToolwrightError; readonly replayed?: boolean }
   /** Interrupted by its run: not an outcome, and never replayed. */
-  | { readonly kind: "cut"; readonly error: ToolwrightError }
+  | { readonly kind: "interrupted"; readonly error: ToolwrightError }
   | { readonly kind: "pending"; readonly approval: ApprovalRow }
   /** The enclosing loop suspended the call inside the tool, and enters it again later. `thrown` is for that loop. */
   | { readonly kind: "suspended"; readonly thrown: unknown }

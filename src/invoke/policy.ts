@@ -63,5 +63,5 @@ export function refuse(error: ToolwrightError): Result {
 
 /** @param elapsedMs of the try that was running */
 export function aborted(call: Call, elapsedMs?: number): Result {
-  return { kind: "cut", error: abortError(call, elapsedMs === undefined ? {} : { elapsedMs }) };
+  return { kind: "interrupted", error: abortError(call, elapsedMs === undefined ? {} : { elapsedMs }) };
 }

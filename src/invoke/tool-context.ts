@@ -19,14 +19,14 @@ import { Try } from "./try.ts";
 /**
  * Runs a function of the tool's author with its own context. Its capabilities are created before it and disposed after it.
  * Tools that it calls are inner calls of this call.
- * @param attempt the try that `work` belongs to; by default a new one
+ * @param ofTry the try that `work` belongs to; by default a new one
  */
 export function withToolContext<T>(
   call: Call,
   work: (ctx: ToolContext<object>) => Promise<T>,
-  attempt?: Try,
+  ofTry?: Try,
 ): Promise<T> {
-  return attempt === undefined ? withOwnTry(call, work) : inContext(call, attempt, work);
+  return ofTry === undefined ? withOwnTry(call, work) : inContext(call, ofTry, work);
 }
 
 async function withOwnTry<T>(call: Call, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
@@ -38,27 +38,27 @@ async function withOwnTry<T>(call: Call, work: (ctx: ToolContext<object>) => Pro
   }
 }
 
-function inContext<T>(call: Call, attempt: Try, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
-  if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, attempt, work);
+function inContext<T>(call: Call, ofTry: Try, work: (ctx: ToolContext<object>) => Promise<T>): Promise<T> {
+  if (call.host.capabilitiesFor !== undefined) return withCapabilities(call, ofTry, work);
   const { loopContext, capabilities } = call;
   const isPlain = loopContext === undefined && capabilities === undefined;
-  const ctx = createToolContext(call, attempt, isPlain ? undefined : { ...loopContext, ...capabilities });
-  return runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
+  const ctx = createToolContext(call, ofTry, isPlain ? undefined : { ...loopContext, ...capabilities });
+  return runInAmbient({ scope: call.scope, ofTry }, ctx, () => work(ctx));
 }
 
 async function withCapabilities<T>(
   call: Call,
-  attempt: Try,
+  ofTry: Try,
   work: (ctx: ToolContext<object>) => Promise<T>,
 ): Promise<T> {
   const made = await capabilitiesFor(call);
   try {
-    const ctx = createToolContext(call, attempt, {
+    const ctx = createToolContext(call, ofTry, {
       ...call.loopContext,
       ...made?.values,
       ...call.capabilities,
     });
-    return await runInAmbient({ scope: call.scope, attempt }, ctx, () => work(ctx));
+    return await runInAmbient({ scope: call.scope, ofTry }, ctx, () => work(ctx));
   } finally {
     if (made !== undefined) await dispose(call, made);
   }
@@ -91,10 +91,10 @@ async function dispose(call: Call, made: CallCapabilities): Promise<void> {
 
 function createToolContext(
   call: Call,
-  attempt: Try,
+  ofTry: Try,
   capabilities: Readonly<Record<string, unknown>> | undefined,
 ): ToolContext<object> {
-  const context = new CallContext(call, attempt);
+  const context = new CallContext(call, ofTry);
   return capabilities === undefined ? context : addCapabilities(context, capabilities, call.scope.isDetached);
 }
 
@@ -124,12 +124,12 @@ class CallContext implements BaseToolContext {
   readonly reportCost: BaseToolContext["reportCost"];
   readonly durabilitySnapshot: BaseToolContext["durabilitySnapshot"];
   declare readonly signal: AbortSignal;
-  readonly #attempt: Try;
+  readonly #ofTry: Try;
   readonly #outer: PartialToolContext | undefined;
   readonly #key: string;
   #joined: AbortSignal | undefined;
 
-  constructor(call: Call, attempt: Try) {
+  constructor(call: Call, ofTry: Try) {
     const { spec, scope } = call;
     const { identity } = scope;
     const outer = getToolContext();
@@ -158,7 +158,7 @@ class CallContext implements BaseToolContext {
     };
     this.durabilitySnapshot =
       call.host.snapshotFor?.(call, settings) ?? outer?.durabilitySnapshot ?? noSnapshot;
-    this.#attempt = attempt;
+    this.#ofTry = ofTry;
     this.#outer = outer;
     this.#key = call.idempotencyKey;
     Object.defineProperty(this, "signal", CallContext.#SIGNAL);
@@ -174,12 +174,12 @@ class CallContext implements BaseToolContext {
   /** Also finds the context behind an object that inherits from it. */
   static #of(context: object): CallContext {
     let owner = context;
-    while (!(#attempt in owner)) owner = Object.getPrototypeOf(owner) as object;
+    while (!(#ofTry in owner)) owner = Object.getPrototypeOf(owner) as object;
     return owner;
   }
 
   #readKey(): string {
-    const { call } = this.#attempt;
+    const { call } = this.#ofTry;
     if (!call.keyRead) {
       call.keyRead = true;
       recordKeyRead(call);
@@ -188,7 +188,7 @@ class CallContext implements BaseToolContext {
   }
 
   #signal(): AbortSignal {
-    const { signal, call } = this.#attempt;
+    const { signal, call } = this.#ofTry;
     const outer = this.#outer?.signal;
     // Outside any run, only the surrounding context can abort the call.
     if (!call.scope.isDetached || outer === undefined) return signal;

@@ -39,7 +39,7 @@ export async function runInScope<T>(
       scope.onFailure ??= failed.reject;
       return scope;
     },
-    attempt: undefined,
+    ofTry: undefined,
     around: tryAround(),
     replay,
   };

@@ -14,7 +14,7 @@ const failed = (effect?: "none" | "happened"): Result =>
   }) as unknown as Result;
 
 const success = { kind: "success" } as unknown as Result;
-const cut = { kind: "cut" } as unknown as Result;
+const interrupted = { kind: "interrupted" } as unknown as Result;
 
 test.each<[string, Partial<typeof ran>, Result, "none" | "happened" | null]>([
   ["a success happened", {}, success, "happened"],
@@ -29,8 +29,8 @@ test.each<[string, Partial<typeof ran>, Result, "none" | "happened" | null]>([
   ["an error that reports none had none", {}, failed("none"), "none"],
   ["an error that reports it happened", {}, failed("happened"), "happened"],
   ["an earlier try in doubt stays in doubt", { noEffectSoFar: false }, failed("none"), null],
-  ["a cut inside execute leaves it in doubt", { interruptedInExecute: true }, cut, null],
-  ["a cut between tries without effect had none", {}, cut, "none"],
+  ["an interruption inside execute leaves it in doubt", { interruptedInExecute: true }, interrupted, null],
+  ["an interruption between tries without effect had none", {}, interrupted, "none"],
 ])("%s", (_name, progress, result, expected) => {
   expect(effectOf({ ...ran, ...progress } as unknown as Call, result)).toBe(expected);
 });

@@ -12,7 +12,7 @@ export function effectOf(call: Call, result: Result): "none" | "happened" | null
     case "error":
       if (result.error.effect === "happened") return "happened";
       return call.noEffectSoFar && result.error.effect === "none" ? "none" : null;
-    case "cut":
+    case "interrupted":
       // Interrupted between two tries: all of them have reported their effect.
       return !call.interruptedInExecute && call.noEffectSoFar ? "none" : null;
     default:

@@ -161,7 +161,7 @@ function endOf(call: Call, result: Result): End {
         keyRead,
         waitsFor: markOf(call, "suspended") ?? LOOP,
       };
-    case "cut":
+    case "interrupted":
       return {
         ...common,
         status: "unknown",
@@ -204,6 +204,6 @@ export function storedOutput(call: Call): string {
 
 function lateOf(call: Call, result: Result): { effect: "none" | "happened" | null; json: string } {
   if (result.kind === "success") return { effect: "happened", json: storedOutput(call) };
-  const error = result.kind === "error" || result.kind === "cut" ? result.error : fenced(call);
+  const error = result.kind === "error" || result.kind === "interrupted" ? result.error : fenced(call);
   return { effect: null, json: encodeError(error, call) };
 }

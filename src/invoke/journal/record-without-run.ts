@@ -13,7 +13,12 @@ import { explainRefusal, insertRow, logText, type Settlement, settleRunOf, takeS
 
 export async function recordWithoutRun(call: Call, answer: Result, isDecided: boolean): Promise<Result> {
   const result = isDecided ? answer : refusedAgain(call, answer);
-  if (call.mode === "check" || result.kind === "cut" || result.kind === "pending" || result.kind === "clear")
+  if (
+    call.mode === "check" ||
+    result.kind === "interrupted" ||
+    result.kind === "pending" ||
+    result.kind === "clear"
+  )
     return result;
   if (isDecided && isReplay(result)) {
     emitAnswer(call, result);

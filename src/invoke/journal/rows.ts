@@ -153,7 +153,7 @@ export function settleRunOf(call: Call, result: Result, settlement: Settlement):
 
 /** The run of a single tool call ends as the call does. */
 function failureOf(call: Call, result: Result): string | null {
-  if (result.kind === "error" || result.kind === "cut") return encodeError(result.error, call);
+  if (result.kind === "error" || result.kind === "interrupted") return encodeError(result.error, call);
   if (result.kind !== "denied") return null;
   const message = `The call of "${call.spec.name}" was denied.`;
   return encodeError(new ToolwrightError("TOOL_APPROVAL_DENIED", message, { effect: "none" }), call);

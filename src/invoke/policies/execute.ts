@@ -14,11 +14,11 @@ import { takesSnapshots, withToolContext } from "../tool-context.ts";
 import { Try } from "../try.ts";
 
 export const execute: Policy = async (call) => {
-  const attempt = call.currentTry ?? new Try(call);
+  const currentTry = call.currentTry ?? new Try(call);
   try {
     // The enclosing call may have ended while this one waited.
     if (call.scope.ofTry?.isOver === true) return aborted(call);
-    const output = await withToolContext(call, (ctx) => enter(call, ctx, attempt), attempt);
+    const output = await withToolContext(call, (ctx) => enter(call, ctx, currentTry), currentTry);
     if (output === NOT_ENTERED) return aborted(call);
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "success", output } : await pendingInside(call, innerPending);
@@ -31,7 +31,7 @@ export const execute: Policy = async (call) => {
     const { innerPending } = call;
     return innerPending === undefined ? { kind: "error", error } : await pendingInside(call, innerPending);
   } finally {
-    attempt.end();
+    currentTry.end();
   }
 };
 
@@ -47,7 +47,7 @@ async function leaveToLoop(call: Call, flow: "suspend" | HostValue, thrown: unkn
 /** The try was interrupted before it entered the tool. */
 const NOT_ENTERED = Symbol("not entered");
 
-async function enter(call: Call, ctx: ToolContext<object>, attempt: Try): Promise<unknown> {
+async function enter(call: Call, ctx: ToolContext<object>, currentTry: Try): Promise<unknown> {
   const checking = assertStillOwned(call);
   if (checking !== undefined) await checking;
   if (call.isMadeByLoop && call.tries === 0) {
@@ -55,7 +55,7 @@ async function enter(call: Call, ctx: ToolContext<object>, attempt: Try): Promis
     await call.hostLoop?.onEnter?.({ mark, isApproved: call.approvalId !== null });
   }
   // Capabilities and the checks above take time. The call may have ended meanwhile, as one that ran nothing.
-  if (attempt.isStopped) return NOT_ENTERED;
+  if (currentTry.isStopped) return NOT_ENTERED;
   // The author's other functions may have read the key; `execute` has not.
   if (!call.executed) call.keyRead = false;
   call.executed = true;

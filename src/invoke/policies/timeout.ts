@@ -18,10 +18,10 @@ import { encode } from "../../util/encode.ts";
 
 export const timeout: Policy = (call, next) => {
   if (call.signal?.aborted === true) return Promise.resolve(aborted(call));
-  const attempt = new Try(call);
-  call.currentTry = attempt;
+  const currentTry = new Try(call);
+  call.currentTry = currentTry;
   const limit = limitOf(call);
-  return limit === undefined && call.signal === undefined ? next(call) : race(call, next, attempt, limit);
+  return limit === undefined && call.signal === undefined ? next(call) : race(call, next, currentTry, limit);
 };
 
 const NOT_NEEDED = "the try has ended";
@@ -46,7 +46,7 @@ export function wallLeft(call: Call): number | undefined {
   return wallDeadlineMs === undefined ? undefined : Math.max(0, wallDeadlineMs - host.clock.monotonic());
 }
 
-async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | undefined): Promise<Result> {
+async function race(call: Call, next: Next, currentTry: Try, limit: TimeLimit | undefined): Promise<Result> {
   const { signal, host } = call;
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const timer = limit === undefined ? undefined : new AbortController();
@@ -89,7 +89,7 @@ async function race(call: Call, next: Next, attempt: Try, limit: TimeLimit | und
   if (isLate) {
     // Set before the signal fires: a try that stops at once may still have had an effect.
     call.interruptedInExecute = call.tries > triesBefore;
-    attempt.stop(result.kind === "cut" || result.kind === "error" ? result.error : undefined);
+    currentTry.stop(result.kind === "interrupted" || result.kind === "error" ? result.error : undefined);
     watchLate(call, work);
   }
   return result;

@@ -21,7 +21,7 @@ export const trace: Policy = async (call, next) => {
   try {
     const result = await next(call);
     noteKeys(call);
-    const errorType = result.kind === "cut" ? result.error.code : undefined;
+    const errorType = result.kind === "interrupted" ? result.error.code : undefined;
     span.close({ errorType, content: () => contentOf(call, result), ...stateOf(call) });
     return result;
   } catch (error) {
@@ -58,7 +58,8 @@ function stateOf({ begun, earlier }: Call): CallEnd {
  * to.
  */
 function contentOf(call: Call, result: Result): WorkContent {
-  const hasFailed = (result.kind === "error" || result.kind === "cut") && ToolwrightError.is(result.error);
+  const hasFailed =
+    (result.kind === "error" || result.kind === "interrupted") && ToolwrightError.is(result.error);
   const withoutKeys = (text: string): string =>
     [...keysOf(call), ...(call.keysInside ?? [])].reduce((left, key) => left.replaceAll(key, "[key]"), text);
   return {
