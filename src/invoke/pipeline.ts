@@ -19,7 +19,7 @@ import { validate } from "./policies/validate.ts";
 import { compose, type Policy } from "./policy.ts";
 
 const pipeline: readonly Policy[] = [
-  journal, // checks the log whether the call runs at all; stores its outcome
+  journal, // checks in the log whether the call has to run; stores its outcome
   validate, // parses the input, and the output on the way back
   claim, // one effect per business key in the whole store
   limit, // limits of the run and of the tool
