@@ -20,7 +20,7 @@ const sendMail = tool(
 const careful = fromTool(sendMail, { maxExecutionsPerRun: 2, timeoutMs: 10_000 });
 const tools = toLangChainTools([careful]);
 
-/** The loop of LangChain's guides. The model is scripted; real programs use a chat model. */
+/** The loop from LangChain's guides. The model is scripted; real programs use a chat model. */
 async function answer(): Promise<BaseMessage[]> {
   const model = fakeModel()
     .respondWithTools([

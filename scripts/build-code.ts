@@ -19,7 +19,7 @@ const BY_PATH = ["cli/main", "load/register", "load/hooks"];
 /** Each is imported before an optional package, so that a planted one does not run. */
 const GUARDS = globSync("load/peers/*.ts", { cwd: SOURCE }).map((file) => file.slice(0, -".ts".length));
 
-/** What most processes load, one after the other. Code that the same of them need is in one file. */
+/** What most processes load, one after the other. Code that the same processes need is in one file. */
 const STAGES = ["index", "cli/program", "runtime/store-runtime", "workflow/start-run", "cli/run-file"];
 
 const imports = new Map<string, ReadonlySet<string>>();
@@ -57,7 +57,7 @@ for (const file of globSync("dist/**/*.js", { cwd: PROJECT }))
   if (!written.has(file) && !file.startsWith("dist/ui/")) rmSync(join(PROJECT, file));
 
 /**
- * The file for a module: the stages that need it, and whether it needs Zod, which takes longer to load than all of ours. A
+ * The file for a module: the stages that need it, and whether it needs Zod, which takes longer to load than all of our code. A
  * module needs no more stages than those that it imports, so that no two files import each other.
  */
 function groupOf(id: string, graph: Graph): string | null {

@@ -1,4 +1,4 @@
-/** Writes `sql/sqlite/schema.sql`: what all migrations make of an empty SQLite file. Run it after adding a migration. */
+/** Writes `sql/sqlite/schema.sql`: the schema that all migrations create in an empty SQLite file. Run it after adding a migration. */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -26,7 +26,7 @@ export const ERROR_CODES = {
     hint: "Use another tool, and report that this one has changed. It must be reviewed and pinned again.",
   },
   TOOL_PACKAGE_CONFLICT: {
-    meaning: "Two versions of Toolwright in one process were used together. Nothing was run.",
+    meaning: "Two Toolwright versions were used together in one process. Nothing was run.",
     hint: "Install one version: `npm ls toolwright` shows which packages depend on another one.",
   },
   TOOL_INPUT_INVALID: {
@@ -317,7 +317,7 @@ export const ERROR_CODES = {
     hint: "Compare the code with the recorded run: the differences name the task and the field.",
   },
   TOOL_PLATFORM_UNSUPPORTED: {
-    meaning: "This operating system, or this version of Node, is not supported.",
+    meaning: "This operating system, or this Node version, is not supported.",
     hint: "Use Linux or macOS, and Node 22.13 or later.",
   },
 } as const satisfies Record<`${"TOOL" | "WORKFLOW"}_${string}`, { meaning: string; hint: string }>;
@@ -344,7 +344,7 @@ export interface ToolwrightErrorOptions {
   readonly retryable?: boolean | undefined;
   readonly effect?: Effect | undefined;
   readonly cause?: unknown;
-  /** Stored in place of the message and the hint if those show content that must not be logged, such as lines of a file. */
+  /** Stored instead of the message and the hint if those show content that must not be logged, such as lines of a file. */
   readonly logged?: LoggedWords | undefined;
 }
 

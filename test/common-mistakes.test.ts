@@ -77,19 +77,19 @@ const MISTAKES: Mistake[] = [
     'unknown option "colour". Known options: name, description, schema, ',
   ],
   [
-    "a text in place of a boolean",
+    "a text instead of a boolean",
     () => defineTool({ ...base, sideEffect: "false" as never }),
     DEFINITION,
     'sideEffect must be true or false, not "false"',
   ],
   [
-    "func in place of execute",
+    "func instead of execute",
     () => defineTool({ name: "pay", schema, func: () => 1 } as never),
     DEFINITION,
     'func is called "execute" here',
   ],
   [
-    "execute in place of func",
+    "execute instead of func",
     () => createTool({ name: "pay", schema, execute: () => 1 } as never),
     DEFINITION,
     'execute is called "func" here',
@@ -182,14 +182,14 @@ const MISTAKES: Mistake[] = [
     "Rename one of the tools",
   ],
   [
-    "the name of a tool in place of the tool",
+    "the name of a tool instead of the tool",
     () => runtime().call("look" as never, { q: "" }),
     DEFINITION,
     'runtime.call: the first argument must be a tool, not "look"',
     "Pass a tool from defineTool",
   ],
   [
-    "the run id in place of the options",
+    "the run id instead of the options",
     () => runtime().call(look, { q: "" }, "r" as never),
     OPTION,
     'runtime.call: the options must be an object such as { runId: "order-17" }, not "r"',
@@ -213,7 +213,7 @@ const MISTAKES: Mistake[] = [
     'unknown option "attempts" of "retry". Known options: maxRetries',
   ],
   [
-    "the name of a model in place of a model",
+    "the name of a model instead of a model",
     () => recordModel("openai/gpt-5" as never),
     OPTION,
     'recordModel takes a model of an AI SDK provider, not "openai/gpt-5".',
@@ -226,7 +226,7 @@ const MISTAKES: Mistake[] = [
     'createRuntime: unknown option "maxCalls" of "limits"',
   ],
   [
-    "a path in place of the options",
+    "a path instead of the options",
     () => createRuntime("app.db" as never),
     OPTION,
     'the options must be an object such as { store: "app.db" }, not "app.db"',
@@ -265,7 +265,7 @@ const MISTAKES: Mistake[] = [
     'must be an object such as { approved: true }, not "approve"',
   ],
   [
-    "an approval in place of its id",
+    "an approval instead of its id",
     async () => {
       const { runtime: used, id } = await pending();
       return used.resolveToolApproval({ id } as never, { approved: true });
@@ -303,7 +303,7 @@ const MISTAKES: Mistake[] = [
     'agent.resolveToolApproval: the options must be an object such as { id, approved: true } or { id, resolution: "run-again" }, not "apr_1"',
   ],
   [
-    "a prompt in place of messages",
+    "a prompt instead of messages",
     () => createSmartAgent({ model }).invoke({ prompt: "Hi." } as never),
     OPTION,
     'input has an unknown field "prompt". It takes messages and runId.',
@@ -315,13 +315,13 @@ const MISTAKES: Mistake[] = [
     'input has an unknown field "needsApproval"',
   ],
   [
-    "the result of an invoke in place of its state",
+    "the result of an invoke instead of its state",
     () => createSmartAgent({ model }).invoke({ content: "", stop: "end", state: {} } as never),
     OPTION,
     "is the result of an invoke: pass its `state` to resume",
   ],
   [
-    "a text in place of messages",
+    "a text instead of messages",
     () => runAgentLoop({ client, model: "m", messages: "Hi." } as never),
     OPTION,
     'messages must be a list of messages such as { role: "user", content: "Hello" }, not "Hi."',
@@ -340,7 +340,7 @@ const MISTAKES: Mistake[] = [
     "registerToolsAsCLI: program must be a Commander program, such as new Command(), not undefined",
   ],
   [
-    "tools in place of a registry",
+    "tools instead of a registry",
     () => registerToolsAsCLI(new Command(), { tools: [look] } as never),
     OPTION,
     'unknown option "tools". Known options: registry, runtime.',
@@ -352,7 +352,7 @@ const MISTAKES: Mistake[] = [
     'output "out" must be a Zod 4 schema, not an object',
   ],
   [
-    "the function of a workflow in place of the workflow",
+    "the function of a workflow instead of the workflow",
     () => runWorkflow((() => undefined) as never),
     "WORKFLOW_INVALID",
     "needs what workflow() returned as its first argument",
@@ -408,7 +408,7 @@ const MISTAKES: Mistake[] = [
   ],
   ["no run id", () => runtime().run({} as never, () => 1), OPTION, "runtime.run: runId is missing"],
   [
-    "a promise in place of the work of a run",
+    "a promise instead of the work of a run",
     () => runtime().run({ runId: "r" }, Promise.resolve(1) as never),
     OPTION,
     "work must be a function, not a promise: what it does is not in the run. Write runtime.run({ runId }, () =>",
@@ -420,7 +420,7 @@ const MISTAKES: Mistake[] = [
     'or an object with invoke(messages), not "gpt-5". Pass a model of a provider, such as openai("gpt-5")',
   ],
   [
-    "an API key in place of the client",
+    "an API key instead of the client",
     () => runAgentLoop({ client: "sk-1", model: "m", messages: [message] } as never),
     OPTION,
     "client must be an Anthropic client, such as new Anthropic(), not",
@@ -494,7 +494,7 @@ const MISTAKES: Mistake[] = [
     "Start the server, or correct the host and the port",
   ],
   [
-    "one schema in place of schemas by name",
+    "one schema instead of schemas by name",
     () => createWorkflows(z.object({ n: z.number() }) as never),
     "WORKFLOW_INVALID",
     "needs an object with one schema for each output, not a single schema",
@@ -533,7 +533,7 @@ test.each<Mistake>(MISTAKES)("%s", async (_what, make, code, says, hint = "") =>
   } catch (error) {
     thrown = error;
   }
-  if (!ToolwrightError.is(thrown)) expect.fail(`no error of ours: ${String(thrown)}`);
+  if (!ToolwrightError.is(thrown)) expect.fail(`not a ToolwrightError: ${String(thrown)}`);
   expect(thrown.message).toContain(says);
   expect(thrown.code).toBe(code);
   expect(thrown.hint).toContain(hint);
@@ -593,7 +593,7 @@ test("a warning about a missing key is not printed to an author who says that th
 
 test.each<[string, () => unknown, string]>([
   [
-    "one tool in place of a list",
+    "one tool instead of a list",
     () => toTools(look as never),
     'tools must be a list, not the tool "look" itself',
   ],

@@ -117,7 +117,7 @@ const GATES: Readonly<Record<string, Change>> = {
     };
   },
   "a stricter inputSchema": () => ({ inputSchema: z.object({ amount: z.number().max(10) }) }),
-  "an inputSchema of the AI SDK": () => ({
+  "an AI SDK inputSchema": () => ({
     inputSchema: jsonSchema(
       { type: "object" },
       { validate: () => ({ success: false, error: new Error("no") }) },
@@ -200,7 +200,7 @@ describe("a copy with another execute", () => {
     expect(paid).toEqual([]);
   });
 
-  test("receives the arguments of the AI SDK, and the context of the call", async () => {
+  test("receives the AI SDK's arguments, and the context of the call", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const seen: [unknown, Record<string, unknown>][] = [];
     await runtime.call(guarded(createTill().pay, seen), ARGS, { runId: "r", toolCallId: "id-1" });

@@ -99,7 +99,7 @@ it("a smart agent emits what onEvent receives, and an agent inside of it says in
     ["Four.", called?.key],
     ["Done.", undefined],
   ]);
-  // The outer agent shows the inner one's events wrapped, so that none is taken for its own.
+  // The outer agent shows the inner one's events wrapped, so that none is mistaken for its own.
   expect(seen.filter((type) => type === "finalAnswer")).toHaveLength(1);
   expect(seen).toContain("sub_agent");
   expect(types()).not.toContain("sub_agent");
@@ -123,7 +123,7 @@ it("a loop on the Anthropic SDK emits what onEvent receives, once", async () => 
   expect(types()).toEqual(new Set(["response-received", "call-started", "call-finished"]));
 });
 
-it("a decision names the run that it is about, also where it is made in another process", async () => {
+it("a decision names its run, even if another process decides", async () => {
   const model = createScriptedModel([[{ toolName: "risky", input: {} }], "Done."]);
   const agent = createSmartAgent({ model, tools: [risky], runtime });
   const { runId } = await agent.invoke({ messages });

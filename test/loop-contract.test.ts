@@ -41,7 +41,7 @@ function aiSdkResults(messages: readonly ModelMessage[]): string[] {
 
 const ADAPTERS: readonly LoopAdapter[] = [
   {
-    name: "generateText of the AI SDK",
+    name: "the AI SDK's generateText",
     drive: async ({ runtime, runId, tools, turns, signal }) => {
       const result = await runtime.run({ runId }, () =>
         generateText({
@@ -56,7 +56,7 @@ const ADAPTERS: readonly LoopAdapter[] = [
     },
   },
   {
-    name: "ToolLoopAgent of the AI SDK",
+    name: "the AI SDK's ToolLoopAgent",
     drive: async ({ runtime, runId, tools, turns, signal }) => {
       const agent = new ToolLoopAgent({ model: scriptedModel(turns), tools: toAISDKTools(tools) });
       const result = await runtime.run({ runId }, () =>
@@ -106,7 +106,7 @@ const ADAPTERS: readonly LoopAdapter[] = [
     },
   },
   {
-    name: "an agent of LangChain",
+    name: "a LangChain agent",
     drive: async ({ runtime, runId, tools, turns, signal }) => {
       const model = fakeModel();
       for (const turn of turns) {

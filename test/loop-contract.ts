@@ -52,7 +52,7 @@ export function loopContract(adapter: LoopAdapter): void {
       expect(await runtime.calls()).toMatchObject([{ toolName: "weather", status: "success", tries: 1 }]);
     });
 
-    it("treats equal calls of one response as different calls, also in a replay", async () => {
+    it("treats equal calls of one response as different calls, even in a replay", async () => {
       const world = await createWorld();
       const { buy, keys } = createBuy();
       const turns = (ids: string): LoopTurn[] => [

@@ -41,7 +41,7 @@ test("rule 34: copies of one version share their runs, and every call is logged"
     "a tool inside a tool": { value: charged, calls: ["outer success", "charge success"] },
     "the context of a running tool": { value: { hasKey: true }, calls: ["looks success"] },
     "whether a tool needs approval": { value: { needsApproval: true }, calls: ["asks pending"] },
-    "an approval in a loop of the AI SDK": { value: { requests: 1 }, calls: ["asks pending"] },
+    "an approval in an AI SDK loop": { value: { requests: 1 }, calls: ["asks pending"] },
     "a workflow": { value: charged, calls },
     "the JSX of a workflow": { value: charged, calls },
     "a component of a workflow": { value: charged, calls },

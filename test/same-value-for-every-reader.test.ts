@@ -136,7 +136,7 @@ describe("a value has one form", () => {
     expect(JSON.parse((await MODELS[name]?.(showing(VALUE))) ?? "")).toEqual(SHOWN);
   });
 
-  test("in the structured content of MCP", async () => {
+  test("in MCP structured content", async () => {
     expect((await callOverMcp(showing(VALUE))).structuredContent).toEqual(SHOWN);
   });
 

@@ -69,7 +69,7 @@ function NextTime({ schedule: { nextAtMs, paused }, now }: { schedule: Schedule;
     <>
       Next run{" "}
       <time dateTime={new Date(nextAtMs).toISOString()} title={moment(nextAtMs)}>
-        {left <= 0 ? "as soon as a worker is there" : `in ${duration(left)}`}
+        {left <= 0 ? "as soon as a worker is running" : `in ${duration(left)}`}
       </time>
       {left <= 0 ? "" : `, ${moment(nextAtMs)}`}
     </>

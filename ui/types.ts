@@ -150,7 +150,7 @@ export interface Worker {
 }
 
 export interface ForkAnswer {
-  /** Of the fork. */
+  /** The run id of the fork. */
   readonly runId: string;
   readonly copied: { readonly tasks: number; readonly calls: number };
   readonly rerun: readonly string[];

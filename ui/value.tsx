@@ -8,7 +8,7 @@ interface ValueProps {
   readonly title: string;
   /** The level of its heading. Default: inside a panel. */
   readonly heading?: "h2" | "h4";
-  /** Of the API. */
+  /** The path of the API. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** The value is read again when this changes: an output is there once its call or run has ended. */

@@ -1,4 +1,4 @@
-/** Who takes part, in the order of the columns. A module is loaded only in the process that measures it. */
+/** The systems of the comparison, in the order of the columns. A module is loaded only in the process that measures it. */
 import type { Contender } from "./contender.ts";
 
 const peer = async (file: string): Promise<Contender> => {

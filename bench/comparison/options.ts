@@ -5,7 +5,7 @@ import { CONTENDERS } from "./contenders.ts";
 export interface Options {
   /** Small sizes: shows that everything works, in about a minute. Writes no file. */
   readonly quick: boolean;
-  /** Prints JSON in place of the table. */
+  /** Prints JSON instead of the table. */
   readonly json: boolean;
   /** Makes the page and the charts again from the stored numbers, and measures nothing. */
   readonly render: boolean;

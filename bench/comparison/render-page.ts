@@ -59,7 +59,7 @@ PostgreSQL runs on the same machine with its default durability (\`fsync\` on). 
 
 ${systems}
 
-The code is in \`bench/peers/\` and \`bench/comparison/\`. If a system can be used better than that, please open an issue.
+The code is in \`bench/peers/\` and \`bench/comparison/\`. If you know a better way to use one of these systems, please open an issue.
 `;
 }
 

@@ -1,4 +1,4 @@
-/** The scripted model for every loop that takes a model of the AI SDK. */
+/** The scripted model for every loop that takes an AI SDK model. */
 import type { AgentJob } from "./contender.ts";
 
 const USAGE = {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { AgentJob, Contender, StepsJob } from "../comparison/contender.ts";
 import { scriptedModel } from "../comparison/scripted-model.ts";
 
-/** Identifies the step within its workflow, also when a new process repeats it. */
+/** Identifies the step within its workflow, even when a new process repeats it. */
 const stepKey = (): string => `${DBOS.workflowID}-${DBOS.stepID}`;
 
 function durableModel(job: AgentJob) {

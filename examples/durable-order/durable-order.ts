@@ -40,11 +40,11 @@ assert.equal((await toolwright("resume", "first")).signal, "SIGKILL", "killed wh
 assert.equal(shop.ledger.length, 1);
 
 assert.equal((await toolwright("resume", "first")).code, 0, "resumes without another approval");
-assert.equal(shop.requests(), 2, "the shop was asked again, with the same key");
+assert.equal(shop.requests(), 2, "the shop received a second request, with the same key");
 
 const again = await toolwright("up", workflow, "--run-id", "second", "--input", order(40));
 assert.equal(again.code, 0, "the same order in another run returns the logged result");
-assert.equal(shop.requests(), 2, "and the shop is not asked at all");
+assert.equal(shop.requests(), 2, "and the shop receives no request");
 
 const other = await toolwright("up", workflow, "--run-id", "third", "--input", order(41));
 assert.equal(other.code, 1, "the same order number with another quantity is refused");

@@ -45,6 +45,6 @@ function resolveModel(value: unknown): AgentModel {
     typeof value === "string"
       ? '. Pass a model of a provider, such as openai("gpt-5") from @ai-sdk/openai; a name alone needs globalThis.AI_SDK_DEFAULT_PROVIDER'
       : "";
-  const wanted = "must be a model of the AI SDK, or an object with invoke(messages)";
+  const wanted = "must be an AI SDK model, or an object with invoke(messages)";
   throw refusal("model", `${wanted}, not ${describe(value)}${hint}`);
 }

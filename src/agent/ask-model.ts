@@ -77,7 +77,7 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   }
 }
 
-/** By the fields that errors of the AI SDK and of most clients have. */
+/** By the fields of errors from the AI SDK and most clients. */
 function isRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { isRetryable: declared, statusCode, status } = error as Record<string, unknown>;

@@ -54,7 +54,7 @@ export class AgentBudget {
     return Math.max(0, (this.#own.maxToolCalls ?? Infinity) - this.#calls);
   }
 
-  /** Counts a call that ran, also a replayed one. @param output `undefined` after an error */
+  /** Counts a call that ran, even a replayed one. @param output `undefined` after an error */
   countCall(output: unknown): void {
     this.#calls += 1;
     if (this.#own.maxTotalOutputBytes !== undefined && output !== undefined)
@@ -92,7 +92,7 @@ export class AgentBudget {
     });
   }
 
-  /** Counts a response, also a replayed one. */
+  /** Counts a response, even a replayed one. */
   note(usage: ModelUsage, costUsd: number): void {
     this.#tokens += usage.outputTokens ?? 0;
     this.#costUsd += costUsd;

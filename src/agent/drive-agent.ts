@@ -56,7 +56,7 @@ export interface AgentEnd {
   readonly usage: AgentUsage;
 }
 
-/** The stored form of one request: first how it was fitted, then also the response. */
+/** The stored form of one request: first how it was fitted, later the response too. */
 export interface StoredAnswer {
   readonly context?: ContextState | undefined;
   /** The usage of the summary for this request. */

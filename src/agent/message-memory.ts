@@ -24,7 +24,7 @@ export class MessageMemory {
   readonly #own = new WeakSet<AgentMessage>();
   readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
 
-  /** The message itself if it is one of ours, else a frozen copy. */
+  /** The message itself if we made it, else a frozen copy. */
   keep(message: AgentMessage): AgentMessage {
     if (this.#own.has(message)) return message;
     const kept = copied(message);

@@ -51,7 +51,7 @@ export interface ToolRetention {
 
 export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
   readonly name?: string | undefined;
-  /** A `LanguageModel` of the AI SDK, or anything with `invoke(messages)`. */
+  /** An AI SDK `LanguageModel`, or anything with `invoke(messages)`. */
   readonly model: unknown;
   readonly tools?: ToolSource | undefined;
   readonly systemPrompt?: string | undefined;
@@ -137,7 +137,7 @@ const CHECKS: Readonly<Record<keyof SmartAgentOptions, Check>> = {
     if (!isModel)
       throw new Problem(
         field,
-        `must be a model of the AI SDK, or an object with invoke(messages), not ${describe(value)}.`,
+        `must be an AI SDK model, or an object with invoke(messages), not ${describe(value)}.`,
       );
   },
   tools: aToolSource,

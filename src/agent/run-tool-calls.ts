@@ -26,7 +26,7 @@ export interface FinishedCalls {
   /** In the order of the calls, without pending ones. */
   readonly results: readonly CallResult<AgentMessage>[];
   readonly isWaiting: boolean;
-  /** Of all calls, in the order of the response. */
+  /** The executionIds of all calls, in the order of the response. */
   readonly executionIds: readonly string[];
   /** The first valid output. */
   readonly output: { readonly value: unknown } | undefined;

@@ -22,7 +22,7 @@ export function withCommonOptions(command: Command): Command {
 export function withOutputOptions(command: Command): Command {
   return command
     .option("--json", "print JSON, for programs")
-    .option("--no-color", "print no colours (also if NO_COLOR is set, or without a terminal)")
+    .option("--no-color", "print no colours (default if NO_COLOR is set, or without a terminal)")
     .option("--debug", "print stack traces");
 }
 
@@ -94,7 +94,7 @@ async function storeFor(given: string | undefined, screen: Screen): Promise<stri
   if (typeof found !== "string" && found.path === undefined) {
     throw new CliError(
       "CLI_CONFIG_INVALID",
-      "The store of toolwright.config is an open store without an address.",
+      "The store in toolwright.config is an open store without an address.",
       "Pass --store, or write the path or postgres:// address of the store in the config.",
     );
   }

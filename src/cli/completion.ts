@@ -64,7 +64,7 @@ function toBash(commands: readonly Completed[]): string {
     `    "${name} "*) if [[ $current == -* ]]; then words="${flags.flatMap(({ words }) => words).join(" ")}"; ` +
       `elif (( COMP_CWORD == 2 )); then words="${choices.join(" ")}"; fi ;;`,
   ]);
-  return `# Completion of toolwright for bash. Words without a completion are completed as files.
+  return `# toolwright completion for bash. Words without a completion are completed as files.
 _toolwright() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
   if (( COMP_CWORD == 1 )); then
@@ -92,7 +92,7 @@ function toZsh(commands: readonly Completed[]): string {
     return `    ${name}) _arguments ${[...flags.flatMap(flag), ...first, "'*:file:_files'"].join(" ")} ;;`;
   });
   return `#compdef toolwright
-# Completion of toolwright for zsh.
+# toolwright completion for zsh.
 _toolwright() {
   local -a commands
   commands=(${commands.map(({ name, about }) => single(`${name}:${text(about)}`)).join(" ")})
@@ -106,7 +106,7 @@ _toolwright() {
 ${cases.join("\n")}
   esac
 }
-# In a folder of fpath, this file is the function itself. Else it defines the function.
+# In a folder of fpath, this file is the function itself. Elsewhere, it defines the function.
 if [[ "$funcstack[1]" == "_toolwright" ]]; then
   _toolwright "$@"
 else
@@ -131,7 +131,7 @@ function toFish(commands: readonly Completed[]): string {
       }),
     ];
   });
-  return `# Completion of toolwright for fish.\n${lines.join("\n")}\n`;
+  return `# toolwright completion for fish.\n${lines.join("\n")}\n`;
 }
 
 /** In single quotes. Our descriptions are constants, and fish has no other way to quote a quote than this one. */

@@ -55,7 +55,7 @@ function unknownName(name: string, known: readonly string[]): CliError {
   return new CliError(
     "WORKFLOW_UNKNOWN",
     `There is no workflow, agent or program named "${toTerminalName(name)}".${near === undefined ? "" : ` Did you mean "${near}"?`}`,
-    `Known names: ${names.join(", ")}. Name it in the workflows of toolwright.config, or start a worker that serves it.`,
+    `Known names: ${names.join(", ")}. Name it under workflows in toolwright.config, or start a worker that serves it.`,
   );
 }
 

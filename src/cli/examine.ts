@@ -22,7 +22,7 @@ export interface Check {
 /** What each package is for. Only zod is required. */
 const PACKAGES = {
   zod: "schemas of tools and outputs",
-  ai: "agents of the AI SDK",
+  ai: "AI SDK agents",
   pg: "PostgreSQL stores",
   "@modelcontextprotocol/server": "toolwright mcp",
 } as const;
@@ -40,7 +40,7 @@ export async function examine(store: string): Promise<Check[]> {
 async function examineStore(path: string): Promise<Check> {
   const state = stateOfStore(path);
   if (state === "foreign")
-    return good("store", `${resolve(path)} has no tables of Toolwright yet; the first run adds them`);
+    return good("store", `${resolve(path)} has no Toolwright tables yet; the first run adds them`);
   if (state === "missing") {
     const folder = dirname(resolve(path));
     if (existsSync(folder))

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The entry point of the command. It only checks the version of Node, in syntax that old versions can parse, and then
+ * The entry point of the command. It only checks the Node version, in syntax that old versions can parse, and then
  * loads everything else.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -16,7 +16,7 @@ export function assertStoreExists(address: string): void {
     "CLI_STORE_MISSING",
     state === "missing"
       ? `There is no store ${resolve(address)}.`
-      : `${resolve(address)} is a SQLite database without tables of Toolwright: no run has used it as a store.`,
+      : `${resolve(address)} is a SQLite database without Toolwright tables: no run has used it as a store.`,
     `Name the store with --store, or start a run: ${nextCommand(address, "up", "workflow.tsx")}`,
   );
 }

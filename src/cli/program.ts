@@ -140,7 +140,7 @@ export function createProgram(argv: readonly string[]): Command {
       )}
 
 Exit codes: 0 finished, 1 failed, stopped or a usage error, 3 waiting for
-approval, a time or a signal. Tools of toolwright.config.ts are commands too,
+approval, a time or a signal. Tools in toolwright.config.ts are commands too,
 with exit codes of their own (2 for a usage error).`,
     );
   for (const add of [

@@ -13,7 +13,7 @@ export function replaceWholeFile(file: string, text: string): void {
     const descriptor = openSync(temporary, "wx");
     try {
       writeFileSync(descriptor, text);
-      // Else the new name may survive a power failure, and the text may not.
+      // Otherwise the new name may survive a power failure, and the text may not.
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);

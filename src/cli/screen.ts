@@ -88,7 +88,7 @@ export function createScreen(options: Pick<CommonOptions, "json" | "color" | "de
   };
 }
 
-/** Marks our escape sequences with a random word, so that a sequence in a text cannot pass for one of ours. */
+/** Marks our escape sequences with a random word, so that a sequence in a text cannot imitate one. */
 function createColours() {
   const word = randomBytes(8).toString("hex");
   const mark = (sequence: string): string => `\u001B${word}${sequence.slice(1)}`;

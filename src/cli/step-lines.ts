@@ -16,7 +16,7 @@ export function toTypedSteps(store: string, steps: readonly NextStep[]): TypedSt
   }));
 }
 
-/** For programs: each step has a label, also one whose command says what it does. */
+/** For programs: each step has a label, even one whose command says what it does. */
 export function toLabelledSteps(store: string, steps: readonly NextStep[]): RunStep[] {
   return steps.map((step) => toTypedStep(syntaxFor(store), step));
 }

@@ -29,7 +29,7 @@ export function isToken(value: unknown): boolean {
   return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** Of every refusal: the token itself must not be shown. */
+/** Every refusal says this: the token itself must not be shown. */
 export const TOKEN_RULE = "must be a string of ASCII characters without spaces";
 
 export const aToken: Check = (value, field) => {

@@ -6,7 +6,7 @@ import { ToolwrightError } from "../errors.ts";
 interface Address {
   /** The function in the error, for example `serve`. */
   readonly surface: string;
-  /** Default: every address of this machine, also where there is no IPv6. */
+  /** Default: every address of this machine, even where there is no IPv6. */
   readonly host?: string | undefined;
   readonly port: number;
 }

@@ -145,7 +145,7 @@ export function createToolSpec(
   const { name, schema } = parts;
   const inputJsonSchema = parts.inputJsonSchema ?? toInputJsonSchema(schema, name);
   const spec = { ...resolve(parts, policies), schema, inputJsonSchema };
-  // The tool of a revert belongs to that revert only.
+  // The tool of a revert belongs only to that revert.
   if (spec.sideEffect && !spec.isExempt) noteSideEffect(spec);
   return spec;
 }

@@ -31,7 +31,7 @@ export function abortError(call: Call, { elapsedMs, doing, effect }: AbortedWher
 }
 
 /**
- * Whether the loop has set a timeout for this call, such as `timeout: { toolMs }` of the AI SDK, or `timeoutMs` of OpenAI Agents,
+ * Whether the loop has set a timeout for this call, such as the AI SDK's `timeout: { toolMs }` or OpenAI Agents' `timeoutMs`,
  * whose error has no name of its own. It may also end the loop, which must be able to resume: the call stays in doubt, and
  * the next equal call resolves it.
  */

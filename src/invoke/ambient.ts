@@ -18,7 +18,7 @@ export function runInAmbient<T>(ambient: Ambient, context: PartialToolContext | 
   return runInFrame(ambient, context, work);
 }
 
-/** The try whose function is running, also through a run that it opened. */
+/** The try whose function is running, even through a run that it opened. */
 export function tryAround(): Try | undefined {
   const ambient = currentAmbient();
   return ambient?.ofTry ?? ambient?.around;

@@ -1,4 +1,4 @@
-/** What a model is asked, in the terms of the loop that asks. */
+/** The request to a model, in the format of the loop that sends it. */
 export interface AskedModel {
   readonly messages: readonly unknown[];
   /** System prompt, tools and everything else that is not a message. */

@@ -96,7 +96,7 @@ export class Call extends Progress {
   readonly onYield: CallOptions["onYield"];
   readonly isReadByModel: boolean;
   readonly modelName: string | undefined;
-  /** The nearest enclosing loop, also for calls that a tool makes inside. */
+  /** The nearest enclosing loop, even for inner calls. */
   readonly hostLoop: HostLoop | undefined;
   /** `hostLoop` itself makes the call. */
   readonly isMadeByLoop: boolean;

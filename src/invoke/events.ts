@@ -81,7 +81,7 @@ export type PlanOutline =
   | { readonly kind: "task"; readonly id: string }
   | {
       readonly kind: "parallel" | "loop" | "sequence";
-      /** Of a loop, if its author gave it one. */
+      /** The id of a loop, if its author gave it one. */
       readonly id?: string;
       readonly children: readonly PlanOutline[];
     };
@@ -233,7 +233,7 @@ export interface ClaimEventDetails {
 /** The process that ran the run has died, and this one continues it. */
 export interface TakeoverEventDetails {
   readonly type: "run-taken-over";
-  /** Of the run, as it is listed. */
+  /** The name of the run in lists. */
   readonly name: string;
   /** How often workers have taken it over in a row without progress, this time included. 1 without a worker. */
   readonly inARow: number;

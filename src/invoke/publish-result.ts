@@ -6,7 +6,7 @@ import type { Call } from "./call.ts";
 import type { Outcome } from "./outcome.ts";
 import { storableOutput } from "./storable.ts";
 
-/** Only calls that a model made: `toolCallId` tells. */
+/** Only calls that a model made, which have a `toolCallId`. */
 export function publishResult(call: Call, outcome: Outcome): void {
   const { scope, host, toolCallId } = call;
   const { runId, nodeId, iteration, parentKey } = scope.identity;

@@ -10,7 +10,7 @@ test.each<[string, unknown, number | undefined]>([
   ["a header in seconds", { headers: { "Retry-After": "2" } }, 2_000],
   ["a header of any case", { headers: { "RETRY-AFTER": "0.5" } }, 500],
   ["headers of fetch", { headers: new Headers({ "retry-after": "3" }) }, 3_000],
-  ["headers of the AI SDK", { responseHeaders: { "retry-after": "4" } }, 4_000],
+  ["AI SDK headers", { responseHeaders: { "retry-after": "4" } }, 4_000],
   ["headers of a response", { response: { headers: { "retry-after": "5" } } }, 5_000],
   ["a date", { headers: { "retry-after": later } }, 90_000],
   [

@@ -21,7 +21,7 @@ describe("a secret is removed", () => {
     ["in a form", new URLSearchParams({ key: secret }).toString()],
     ["in JSON of PHP", JSON.stringify(secret).replaceAll("/", String.raw`\/`)],
     ["in JSON of Python", JSON.stringify(secret).replaceAll("ö", String.raw`\u00F6`)],
-    ["in a dump of Node", inspect({ key: secret })],
+    ["in a Node dump", inspect({ key: secret })],
     [
       "in HTML",
       secret
@@ -72,7 +72,7 @@ test("the longest secret is removed first, so that no rest of it remains", () =>
   expect(both("abcdef abcd")).toBe("[redacted] [redacted]");
 });
 
-test("secrets shorter than three characters are parts of words, and stay", () => {
+test("secrets shorter than three characters are not removed, since they occur in words", () => {
   expect(createScrubber({ spec, args: { key: "ab" }, input: {} })("about")).toBe("about");
 });
 

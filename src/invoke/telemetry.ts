@@ -57,7 +57,7 @@ export interface CallWork {
 /** Why a span links to an earlier one. */
 export type LinkReason = "resume" | "retry" | "decision" | "fork" | "request";
 
-/** A span before this one, as the store has it. */
+/** An earlier span, as stored. */
 export interface EarlierSpan {
   readonly trace: string;
   readonly reason: LinkReason;
@@ -81,9 +81,9 @@ export interface ChatAnswer {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly cachedInputTokens?: number | undefined;
-  /** Of the input tokens, those that were written to the cache. */
+  /** The part of the input tokens that was written to the cache. */
   readonly cacheWriteTokens?: number | undefined;
-  /** Of the output tokens. */
+  /** A part of the output tokens. */
   readonly reasoningTokens?: number | undefined;
 }
 

@@ -52,7 +52,7 @@ function toRunStatus(status: string | undefined): string | undefined {
   return status === "complete" ? "finished" : status;
 }
 
-/** Links an activation to the one before, or to the run that this one was forked from. */
+/** Links an activation to the previous one, or to the run that this one was forked from. */
 export function linkToRun(host: Host, runId: string): Linker {
   return async (span) => {
     const { own, parent } = await exchange(host, () => exchangeRunTrace(runId, span.trace ?? ""));

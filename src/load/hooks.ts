@@ -1,6 +1,6 @@
 /**
  * Module hooks for workflow files: `toolwright` resolves to this package, packages that the folder lacks are resolved from
- * the installation of Toolwright, and TypeScript and JSX are compiled in memory. The hooks avoid `await`, so that they work
+ * the Toolwright installation, and TypeScript and JSX are compiled in memory. The hooks avoid `await`, so that they work
  * both as synchronous hooks and in a hooks thread.
  */
 import { existsSync, readFileSync } from "node:fs";

@@ -51,7 +51,7 @@ function isPartOf(file: string, folders: readonly string[]): boolean {
   );
 }
 
-/** The real file. `undefined` for modules that are not files, such as those of Node. */
+/** The real file. `undefined` for modules that are not files, such as Node's own. */
 function fileOf(url: string | undefined): string | undefined {
   if (url?.startsWith("file:") !== true) return undefined;
   const path = fileURLToPath(url);

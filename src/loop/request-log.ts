@@ -1,5 +1,5 @@
 /**
- * The requests of a recorded run, each as its difference to the one before: a request repeats all earlier messages, and
+ * The requests of a recorded run, each as its difference from the previous one: a request repeats all earlier messages, and
  * storing them each time would make a long loop quadratic.
  */
 import type { AskedModel, StoredRequest } from "../invoke/asked-model.ts";

@@ -32,7 +32,7 @@ export interface CallsOptions {
   /** Called when a call starts, and when it has ended. */
   readonly onStart?: ((call: RequestedCall) => void) | undefined;
   readonly onEnd?: ((ended: EndedCall) => void) | undefined;
-  /** Calls of this tool run one after another: each starts after `onEnd` of the one before. */
+  /** Calls of this tool run one after another: each starts after `onEnd` of the previous one. */
   readonly inOrder?: ToolSpec | undefined;
 }
 

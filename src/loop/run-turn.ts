@@ -220,10 +220,10 @@ async function startTurn(host: Host, scope: Scope, turn: number, options: Chosen
       const chosen = yield* chooseTurn(options);
       if (chosen.turn !== turn) throw busy(runId, turn);
       const before = yield* findScope(previous);
-      // Another process has taken over the turn before: check its owner.
+      // Another process has taken over the previous turn: check its owner.
       if ((before?.ownerId ?? null) !== holder) return undefined;
       const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
-      // A new input replaces the turn before. If that one was interrupted, its scope would keep the run open.
+      // A new input replaces the previous turn. If that one was interrupted, its scope would keep the run open.
       if (isNew && holder !== null) yield* sealScopes(previous);
       // If it waited, its pending approvals are void.
       if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);

@@ -1,10 +1,10 @@
-/** What telemetry says about an agent of the AI SDK, or of another library with the same fields. */
+/** What telemetry says about an AI SDK agent, or one of another library with the same fields. */
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { resolveLanguageModel } from "./sdk-model.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param model in place of the model of the agent */
+/** @param model instead of the model of the agent */
 export function aboutSdkAgent(agent: object, model?: unknown): AgentAbout {
   const { name, id, settings } = agent as Fields;
   const used = resolveLanguageModel(model ?? (settings as Fields | undefined)?.["model"]);

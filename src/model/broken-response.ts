@@ -1,7 +1,7 @@
-/** A streamed response that ended before it was complete. Nothing of it counts, and the request can be repeated. */
+/** A streamed response that ended before it was complete. It is discarded, and the request can be repeated. */
 export class BrokenResponse extends Error {
   override readonly name = "BrokenResponse";
-  /** Loops of the AI SDK and of this package read this field. */
+  /** The AI SDK's loops and ours read this field. */
   readonly isRetryable: boolean;
 
   constructor(cause?: unknown) {

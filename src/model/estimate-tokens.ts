@@ -38,7 +38,7 @@ export function bytesOfTokens(tokens: number): number {
   return tokens * BYTES_PER_TOKEN;
 }
 
-/** Recognises the image parts of Anthropic, OpenAI and the AI SDK. */
+/** Recognises image parts of Anthropic, OpenAI and the AI SDK. */
 function isImage(value: unknown): boolean {
   if (typeof value !== "object" || value === null || !("type" in value)) return false;
   const { type, mediaType } = value as { readonly type: unknown; readonly mediaType?: unknown };

@@ -110,7 +110,7 @@ function toAnswer(answer: unknown): ModelAnswer {
   };
 }
 
-/** Calls of LangChain have `args`; calls of OpenAI have a function with JSON text. */
+/** LangChain calls have `args`; OpenAI calls have a function with JSON text. */
 function toCall(call: Fields, id: string): ModelAnswer["calls"][number] {
   const what = (call["function"] ?? call) as Fields;
   const input = what["arguments"] ?? what["args"] ?? what["input"];

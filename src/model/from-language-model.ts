@@ -1,4 +1,4 @@
-/** Models of the AI SDK, called without the `ai` package. Reasoning and other provider data is kept unchanged. */
+/** AI SDK models, called without the `ai` package. Reasoning and other provider data is kept unchanged. */
 import { isLanguageModel, type LanguageModelLike } from "./sdk-model.ts";
 import type { AgentModel, AskOptions, ModelAnswer, ModelUsage } from "./agent-model.ts";
 import { callIds, countOf } from "./agent-model.ts";
@@ -7,7 +7,7 @@ import { createPromptMaker, SDK_KIND } from "./to-sdk-prompt.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** `undefined` for a value that is not a model of the AI SDK. */
+/** `undefined` for a value that is not an AI SDK model. */
 export function fromLanguageModel(value: unknown): AgentModel | undefined {
   if (!isLanguageModel(value)) return undefined;
   const model = value as LanguageModelLike<object>;
@@ -103,7 +103,7 @@ function finishOf(reason: unknown): ModelAnswer["finish"] {
   return unified === "content-filter" ? "refused" : "done";
 }
 
-/** The usage that a model of the AI SDK reports. */
+/** The usage that an AI SDK model reports. */
 export function sdkUsage(usage: unknown): ModelUsage {
   const { inputTokens, outputTokens, cachedInputTokens } = (usage ?? {}) as Part;
   return {

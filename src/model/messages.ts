@@ -10,16 +10,16 @@ export interface AgentMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly ContentPart[];
   readonly name?: string | undefined;
-  /** Of the assistant. */
+  /** In messages of the assistant. */
   readonly tool_calls?: readonly ToolCallMessage[] | undefined;
-  /** Of a tool: the call that it answers. */
+  /** In messages of a tool: the call that it answers. */
   readonly tool_call_id?: string | undefined;
-  /** Of a tool: the text is JSON. */
+  /** In messages of a tool: the text is JSON. */
   readonly format?: "json" | undefined;
   readonly is_error?: true | undefined;
-  /** Of a tool: the handle of the full result for `get_tool_response`. */
+  /** In messages of a tool: the handle of the full result for `get_tool_response`. */
   readonly executionId?: string | undefined;
-  /** Of the assistant: data that the provider needs back unchanged, such as its reasoning. */
+  /** In messages of the assistant: data that the provider needs back unchanged, such as its reasoning. */
   readonly provider?: { readonly kind: string; readonly content: readonly unknown[] } | undefined;
 }
 
@@ -52,7 +52,7 @@ export function checkAgentMessage(message: unknown, index: number): asserts mess
 }
 
 function problemWith(message: unknown): string | undefined {
-  if (typeof message !== "object" || message === null) return "is no object";
+  if (typeof message !== "object" || message === null) return "is not an object";
   const { role, content, tool_calls: calls, tool_call_id: id, provider } = message as Record<string, unknown>;
   if (!ROLES.has(role))
     return `has the role ${JSON.stringify(role)}; it must be one of ${[...ROLES].join(", ")}`;

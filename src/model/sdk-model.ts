@@ -1,6 +1,6 @@
-/** The types of AI SDK models that this package uses. Nothing of `ai` is imported. */
+/** The types of AI SDK models that this package uses. It imports nothing from `ai`. */
 
-/** The part of a language model of the AI SDK that is needed here. */
+/** The part of an AI SDK language model that is needed here. */
 export interface LanguageModelLike<Request = never> {
   readonly provider?: string | undefined;
   readonly modelId?: string | undefined;

@@ -1,4 +1,4 @@
-/** Converts messages to the prompt format of the AI SDK. */
+/** Converts messages to the AI SDK's prompt format. */
 import { parseInput } from "../tool/parse-input.ts";
 import { remembered } from "../util/remembered.ts";
 import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
@@ -123,7 +123,7 @@ function toResultPart(message: AgentMessage, toolName: string): object {
   return { type: "tool-result", toolCallId: message.tool_call_id, toolName, output: { type, value } };
 }
 
-/** Parts of the AI SDK pass unchanged; images of other libraries become files. */
+/** AI SDK parts pass unchanged; images of other libraries become files. */
 function toUserPart(part: ContentPart): object {
   const url = imageUrlOf(part);
   if (url === undefined) return part;

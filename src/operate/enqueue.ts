@@ -23,7 +23,7 @@ import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
 import { listWorkers } from "./list-workers.ts";
 
-/** Of a `Date`. */
+/** The latest time of a `Date`. */
 const LATEST_MS = 8.64e15;
 
 const aTime: Check = must(

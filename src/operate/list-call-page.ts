@@ -18,7 +18,7 @@ export interface CallSummary {
   /** The call that it was made in. `null` at the top. */
   readonly parentKey: string | null;
   readonly toolName: string;
-  /** `unknown` also if its owner is dead. */
+  /** `unknown`, too, if its owner is dead. */
   readonly status: CallStatus;
   readonly startedAtMs: number;
   /** `null` until it has ended. */

@@ -52,7 +52,7 @@ export async function listRuns(store: Store, filter: RunFilter = {}): Promise<Ru
       { details: { option: "interrupted" } },
     );
   const interrupted = shown === "interrupted" ? true : filter.interrupted;
-  // Only the liveness of each owner tells interrupted runs apart.
+  // Only the liveness of each owner shows which runs are interrupted.
   const status = shown === "interrupted" || interrupted === true ? "running" : shown;
   const [, key = "", value = ""] = label === undefined ? [] : (LABEL.exec(label) ?? []);
   const wanted: Omit<RunPageFilter, "limit" | "before"> = {
@@ -66,7 +66,7 @@ export async function listRuns(store: Store, filter: RunFilter = {}): Promise<Ru
   let before = filter.before === undefined ? undefined : await cursorOf(store, filter.before);
   for (;;) {
     const from = before;
-    // One more than is shown: it tells whether there is a next page.
+    // One more than is shown, to find out whether there is a next page.
     const rows = await store.read(() => listRunRows({ ...wanted, before: from, limit: limit + 1 }));
     const page = rows.slice(0, limit);
     const last = page.at(-1);

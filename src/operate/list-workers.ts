@@ -21,7 +21,7 @@ export interface WorkerSummary {
   readonly startedAtMs: number;
   /** When it last renewed its lease. */
   readonly seenAtMs: number;
-  /** Where it runs, as owners tell hosts apart. */
+  /** Where it runs. Owners distinguish hosts in the same way. */
   readonly host: string;
 }
 

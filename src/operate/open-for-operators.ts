@@ -19,7 +19,7 @@ export async function openForOperators(runtime: Runtime): Promise<OperatedStore>
   });
 }
 
-/** A text that differs after any commit, also of another process. */
+/** A text that differs after any commit, even of another process. */
 export async function readVersion({ store }: Pick<OperatedStore, "store">): Promise<string> {
   return (await store.version?.()) ?? String(performance.now());
 }

@@ -1,4 +1,4 @@
-/** The status of a run as operators see it. Free of imports that run, so that every command can afford it. */
+/** The status of a run as operators see it. Imports only types, so every command can load it quickly. */
 import type { RunStatus, ShownStatus } from "../runtime/runs.ts";
 
 export type { RunStatus, ShownStatus } from "../runtime/runs.ts";

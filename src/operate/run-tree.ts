@@ -1,4 +1,4 @@
-/** The tree of a run: the groups and tasks of a workflow, also those to come; the tasks or turns of any other run. */
+/** The tree of a run: the groups and tasks of a workflow, including those that have not started; the tasks or turns of any other run. */
 import type { PlanOutline } from "../invoke/events.ts";
 import type { Store } from "../store/store.ts";
 import { readRootScopes, type RootScope } from "../store/tables/run-pages.ts";

@@ -43,7 +43,7 @@ export function absoluteAddress(address: string, folder = "."): string {
   return isStoreFile(address) ? resolve(folder, address) : address;
 }
 
-/** Masks passwords, also those that contain an @ and those among the parameters. */
+/** Masks passwords, including those that contain an @ and those among the parameters. */
 export function withoutPassword(address: string): string {
   if (!isPostgresAddress(address)) return address;
   const [base = "", ...parameters] = address.split("?");

@@ -127,7 +127,7 @@ function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
   return signal === null ? `It sleeps${until}.` : `It waits for the signal "${toShortText(signal)}"${until}.`;
 }
 
-/** What becomes of a run that is ready, if workers are there, or have left it. */
+/** Why a ready run has not started: no worker is running, or the workers have left it. */
 function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
   const isSeen = row.parked !== null || workers.some(({ status }) => status === "active");
   return row.readyAtMs !== null && isSeen ? ` ${outlookOf(row, workers).because}` : "";

@@ -1,4 +1,4 @@
-/** Waits, in this process, until a run that waits can continue: its time is over, a signal has arrived, or a request was decided. */
+/** Waits, in this process, until a run that waits can continue: its time is up, a signal has arrived, or a request was decided. */
 import type { RunStatus } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { readReadiness } from "../store/tables/queue.ts";

@@ -1,4 +1,4 @@
-/** The metrics. They have few different attributes: names and error codes, never the id of a run. */
+/** The metrics. Their attributes have few distinct values: names and error codes, never run ids. */
 import { type Attributes, type Meter, type MeterProvider, metrics as api } from "@opentelemetry/api";
 import { OWN_COPY } from "../definition/package-copy.ts";
 import type { EventEnvelope, TakeoverEventDetails } from "../invoke/events.ts";
@@ -10,7 +10,7 @@ import { providerName } from "./provider-name.ts";
 import { hasGlobalMeter } from "./sdk-presence.ts";
 import type { Watch } from "./watch.ts";
 
-/** How soon the metrics of an SDK begin that is registered later. */
+/** How soon metrics begin if the SDK is registered later. */
 const LOOK_MS = 1_000;
 
 export class Metrics {
@@ -30,7 +30,7 @@ export class Metrics {
     this.#connect();
   }
 
-  /** Gauges are read by the SDK, also from a runtime that does nothing: they must not wait for the next record. */
+  /** The SDK reads gauges even from a runtime that does nothing, so they must not wait for the next record. */
   #connect(): void {
     this.#record(() => undefined);
     if (this.#given !== undefined || this.#watch.try(hasGlobalMeter, true)) return clearInterval(this.#timer);

@@ -11,7 +11,7 @@ import { Watch } from "./watch.ts";
 
 export interface OpenTelemetryOptions {
   /**
-   * `"redacted"`: spans of calls have their arguments, outputs and error messages, as the log has them. Default `false`: no
+   * `"redacted"`: spans of calls have the arguments, outputs and error messages as they are logged. Default `false`: no
    * content.
    */
   readonly content?: false | "redacted" | undefined;
@@ -28,7 +28,7 @@ export const OPEN_TELEMETRY_OPTIONS: OptionTable = optionTable<OpenTelemetryOpti
 });
 
 /**
- * Traces and metrics of a runtime, by the GenAI conventions of OpenTelemetry. Without an SDK it does nothing.
+ * Traces and metrics of a runtime, by the OpenTelemetry GenAI conventions. Without an SDK it does nothing.
  *
  * @example
  * const runtime = createRuntime({ store: "app.db", telemetry: openTelemetry() });

@@ -16,7 +16,7 @@ function call(scopes: BareScopes, runId: string, isCounted: boolean) {
   return scope;
 }
 
-it("forgets those without a count, least recently used first", () => {
+it("forgets scopes without a count, least recently used first", () => {
   const scopes = create();
   const first = call(scopes, "first", false);
   const other = call(scopes, "other", false);

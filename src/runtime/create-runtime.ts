@@ -90,7 +90,7 @@ export async function hostOf(runtime: Runtime): Promise<Host> {
   return useRuntime(runtime, async ({ host }) => host);
 }
 
-/** The telemetry of a runtime. `undefined` also for a runtime that a user has written. Not for users. */
+/** The telemetry of a runtime. `undefined` for a runtime that a user has written, too. Not for users. */
 export async function telemetryOf(runtime: Runtime): Promise<Telemetry | undefined> {
   return USE in runtime ? (await hostOf(runtime)).telemetry : undefined;
 }

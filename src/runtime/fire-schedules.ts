@@ -96,7 +96,7 @@ function isSame(one: ScheduleRow, other: ScheduleRow): boolean {
   );
 }
 
-/** The oldest queued time, once the run before has ended. Also of a paused schedule. */
+/** The oldest queued time, once the previous run has ended. A paused schedule has one, too. */
 function* startQueued(name: string): Transaction<string | undefined> {
   const schedule = yield* lockSchedule(name);
   if (schedule === undefined || (yield* isRunOpen(schedule.lastRunId))) return undefined;

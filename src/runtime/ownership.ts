@@ -184,7 +184,7 @@ export class Ownership {
     this.#hold(lease);
   }
 
-  /** Retention deleted the row, since the process was suspended for long: others may have taken over since. */
+  /** Retention deleted the row, since the process was suspended for a long time: others may have taken over. */
   async #registerAgain(): Promise<void> {
     this.#generation += 1;
     await this.#store?.transaction(() => this.#register(), "normal");

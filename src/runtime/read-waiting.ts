@@ -1,4 +1,4 @@
-/** What waits in the store, for the gauges of telemetry. Read by any process of the store, also if no worker is alive. */
+/** What waits in the store, for the gauges of telemetry. Any process of the store reads it, even if no worker is alive. */
 import type { Host } from "../invoke/host.ts";
 import type { Waiting } from "../invoke/telemetry.ts";
 import { countPending, hasUnmeasured, takeUnmeasured } from "../store/tables/approvals.ts";

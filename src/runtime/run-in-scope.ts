@@ -74,7 +74,7 @@ export function failureOfOutcome(result: unknown): Error | undefined {
     : undefined;
 }
 
-/** Work that threw because a call waits has not failed, also if the decision was made before it ended. */
+/** Work that threw because a call waits has not failed, even if the decision was made before it ended. */
 function endOf(thrown: Error | undefined): ScopeEnd {
   if (thrown === undefined) return { errorJson: null, isWaiting: false };
   if (ToolwrightError.is(thrown) && thrown.code === "TOOL_APPROVAL_PENDING")

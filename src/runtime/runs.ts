@@ -11,7 +11,7 @@ export type ShownStatus = RunStatus | "interrupted";
 export interface RunSummary {
   readonly runId: string;
   readonly kind: RunKind;
-  /** Of the workflow, agent or tool. */
+  /** The name of the workflow, agent or tool. */
   readonly name: string;
   readonly status: RunStatus;
   /** It is stored as running, and its owner is dead. */
@@ -39,7 +39,7 @@ export interface RunFilter {
   readonly label?: string | undefined;
   /** Text in the id or the name. */
   readonly q?: string | undefined;
-  /** The `next` of the page before, or the id of its last run. */
+  /** The `next` of the previous page, or the id of its last run. */
   readonly before?: string | undefined;
   /** From 1 to 200. Default: 50. */
   readonly limit?: number | undefined;
@@ -117,7 +117,7 @@ export interface RunWait {
   readonly signal: string | null;
   /** When the wait ends by itself. */
   readonly dueAtMs: number | null;
-  /** The time is over or the signal has arrived, and the run has not continued yet. */
+  /** The time is up or the signal has arrived, and the run has not continued yet. */
   readonly isOver: boolean;
 }
 

@@ -104,7 +104,7 @@ export interface ForkOptions {
   readonly outputs?: Readonly<Record<string, unknown>> | undefined;
   /**
    * What an equal non-idempotent effect of the parent means after the cut. `"ask"` (default): the call waits for approval.
-   * `"reuse"`: it returns the parent's result. `"run"`: it runs. An effect in doubt is always asked about.
+   * `"reuse"`: it returns the parent's result. `"run"`: it runs. An effect in doubt always needs an answer.
    */
   readonly effects?: "ask" | "reuse" | "run" | undefined;
   /** Reports what would be copied, and makes no run. */
@@ -112,7 +112,7 @@ export interface ForkOptions {
 }
 
 export interface ForkedRun {
-  /** Of the fork. */
+  /** The run id of the fork. */
   readonly runId: string;
   readonly parentId: string;
   readonly at: string | null;

@@ -14,7 +14,7 @@ export interface ScheduleOptions {
   /** The input of each run. */
   readonly input?: unknown;
   /**
-   * If the run before has not ended: `"skip"` starts no run, `"queue"` starts it when the run before has ended. Default
+   * If the previous run has not ended: `"skip"` starts no run, `"queue"` starts it when that run has ended. Default
    * `"skip"`.
    */
   readonly overlap?: "skip" | "queue" | undefined;
@@ -40,9 +40,9 @@ export interface Schedule {
   /** The time of its newest run. */
   readonly lastAtMs: number | null;
   readonly lastRunId: string | null;
-  /** Times whose runs wait for the run before. */
+  /** Times whose runs wait for the previous run. */
   readonly queued: number;
-  /** Times at which no run was started: the run before had not ended, or no worker was there. */
+  /** Times at which no run was started: the previous run had not ended, or no worker was running. */
   readonly skipped: number;
 }
 

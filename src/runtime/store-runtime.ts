@@ -222,7 +222,7 @@ export class StoreRuntime {
     return traceRun(this.#host, { task, kind, name, turn }, run);
   }
 
-  /** The same for a task of a run that has its own owner, and that may call no tool at all. */
+  /** The same for a task of a run that has its own owner, and that must not call any tool. */
   async runTask<T>(
     task: RunScopeOptions,
     work: () => T | PromiseLike<T>,

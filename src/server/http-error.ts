@@ -44,7 +44,7 @@ export function toErrorAnswer(error: unknown, isRead = false): ErrorAnswer {
   return answerOfError(error) ?? unexpectedAnswer("HTTP_INTERNAL" satisfies HttpErrorCode);
 }
 
-/** Of every refused query. */
+/** The hint for every refused query. */
 export const FIX_QUERY = "Correct the named query parameter.";
 
 /** A client does not know the method of the runtime that refused its query. */

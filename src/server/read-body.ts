@@ -59,7 +59,7 @@ function checkType(type: string | null): void {
     "HTTP_UNSUPPORTED_TYPE",
     `The body must be application/json, not ${JSON.stringify((type ?? "").slice(0, 100))}.`,
     "Set the header Content-Type: application/json.",
-    // The rest of a body that is not read must not be taken for the next request.
+    // The rest of a body that is not read must not be mistaken for the next request.
     { connection: "close" },
   );
 }

@@ -45,7 +45,7 @@ function unknownWorkflow(name: string, names: readonly string[]): HttpError {
     "HTTP_NOT_FOUND",
     `There is no workflow ${JSON.stringify(name.slice(0, 200))}.${near === undefined ? "" : ` Did you mean "${near}"?`}`,
     names.length === 0
-      ? "This server serves no workflows: name them in the workflows of toolwright.config, or of serve()."
+      ? "This server serves no workflows: name them under workflows in toolwright.config, or pass them to serve()."
       : `This server serves: ${names.join(", ")}.`,
   );
 }

@@ -270,7 +270,7 @@ export const FORK = z
   .optional();
 
 export const FORKED = z.looseObject({
-  /** Of the fork. */
+  /** The run id of the fork. */
   runId: z.string(),
   parentId: z.string(),
   copied: z.looseObject({ tasks: z.number(), calls: z.number() }),

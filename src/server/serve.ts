@@ -27,7 +27,7 @@ export interface ToolwrightServer extends AsyncDisposable {
   readonly url: string;
   /** Signs one browser in, once. */
   readonly signInUrl: string;
-  /** The token that was made at the start. `undefined` if tokens were given. */
+  /** The token that was generated at the start. `undefined` if tokens were given. */
   readonly token: string | undefined;
   close(): Promise<void>;
 }
@@ -130,14 +130,14 @@ async function closeAll(server: Server, handler: Handler): Promise<void> {
 }
 
 /**
- * A listener of `node:http` requests, for Express and other servers of Node.
+ * A listener of `node:http` requests, for Express and other Node servers.
  *
  * @example
  * app.use("/toolwright", toNodeListener(createHandler({ runtime, tokens, basePath: "/toolwright" })));
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
-  // Not the types of `node:http`: programs without the types of Node compile against this package too.
+  // Not the types of `node:http`: programs without Node's types compile against this package too.
 ): (request: object, response: object) => void {
   asOptionError("toNodeListener", () => aFunction(handler, "handler"));
   return (request, response) => void respond(handler, request as IncomingMessage, response as ServerResponse);

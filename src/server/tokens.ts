@@ -21,7 +21,7 @@ export interface Caller {
   readonly scopes: readonly Scope[];
 }
 
-/** The name of the token that a server makes for itself, or reads from the environment. */
+/** The name of the token that a server generates, or reads from the environment. */
 export const OPERATOR = "operator";
 const BROWSER = "browser";
 
@@ -99,7 +99,7 @@ function isValid({ expiresAtMs }: Secret): boolean {
   return expiresAtMs > Date.now();
 }
 
-/** Digests have one length, so the comparison does not tell the length of the secret. */
+/** Digests have one length, so the comparison does not reveal the length of the secret. */
 function digestOf(text: string): Buffer {
   return Buffer.from(sha256(text));
 }

@@ -53,7 +53,7 @@ describe("the kept index", () => {
     expect(repository.git(["show", "refs/toolwright/run/2:a.txt"])).toBe("z");
   });
 
-  it("spares looking into the files that are as HEAD has them", async () => {
+  it("does not read files that match HEAD", async () => {
     await take(1);
     const stale = await withRepository({
       rootDir: repository.root,

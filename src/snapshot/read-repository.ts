@@ -75,7 +75,7 @@ function parseSetting(part: string): [name: string, value: string] {
   return [part.slice(0, end), Buffer.from(part.slice(end + 1), "latin1").toString("utf8")];
 }
 
-/** The value is written into a config file of ours, so only a single plain word is accepted. */
+/** The value is written into our own config file, so only a single plain word is accepted. */
 function wordOr(value: string | undefined, otherwise: string): string {
   return value !== undefined && /^[a-z0-9]+$/i.test(value) ? value.toLowerCase() : otherwise;
 }

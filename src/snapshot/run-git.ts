@@ -19,7 +19,7 @@ export interface GitSetup {
   readonly writable: string;
   /** Also visible, read-only. */
   readonly shown: readonly string[];
-  /** A folder of ours for standard input data. */
+  /** Our own folder for standard input data. */
   readonly inputs: string;
   readonly cwd: string;
   /** Overrides the program's own environment. */

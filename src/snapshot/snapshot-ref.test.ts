@@ -34,7 +34,7 @@ describe("snapshotRef", () => {
     expect(ref.split("/")).toHaveLength(4);
   });
 
-  it("gives no two run ids the same ref, also on a file system that ignores case", () => {
+  it("gives no two run ids the same ref, even on a file system that ignores case", () => {
     const refs = RUN_IDS.map((runId) => snapshotRef(runId, 1).toLowerCase());
     expect(new Set(refs).size).toBe(RUN_IDS.length);
   });

@@ -87,7 +87,7 @@ describe("a snapshot of a work tree", () => {
     expect(repository.read("younger/.git/HEAD")).toContain("ref:");
   });
 
-  it("in a submodule, and in a work tree made by `git worktree`, also of a bare repository", async () => {
+  it("in a submodule, and in a work tree made by `git worktree`, even of a bare repository", async () => {
     using inner = createRepository();
     repository.git(["-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.root, "module"]);
     repository.git(["worktree", "add", "-q", join(repository.base, "linked"), "-b", "linked"]);

@@ -1,5 +1,5 @@
 /**
- * Stages the current content of the root in an index of ours. Starts from HEAD, which tells which ignored files are
+ * Stages the current content of the root in our own index. Starts from HEAD, which shows which ignored files are
  * tracked. Outside the root, HEAD's content stays. It must never use `git add` or `git status`: those start git in
  * submodules, under the submodules' own config.
  */

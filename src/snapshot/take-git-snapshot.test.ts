@@ -108,7 +108,7 @@ describe("takeGitSnapshot", () => {
     );
   });
 
-  it("writes a ref also when nothing changed", async () => {
+  it("writes a ref even when nothing changed", async () => {
     const first = await take();
     const second = await take({ seq: 2 });
     expect(repository.git(["diff", first.commit, second.commit])).toBe("");

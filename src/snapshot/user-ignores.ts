@@ -1,6 +1,6 @@
 /**
  * Reads the user's own ignore file, which the sandbox does not show. Git runs on the host for this, in an empty
- * folder of ours: it reads the user's configuration and nothing that an agent can write.
+ * folder of our own: it reads the user's configuration and nothing that an agent can write.
  */
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";

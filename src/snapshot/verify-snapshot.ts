@@ -1,5 +1,5 @@
 /**
- * Copies the objects of a snapshot into a folder of ours through a pack, so that each gets the id of its content. Git
+ * Copies the objects of a snapshot into our own folder through a pack, so that each gets the id of its content. Git
  * itself does not compare: an agent that rewrites an object file, or adds a pack with a false index, could give the
  * stored commit any content. Changed objects are missing from the copy, and the restore is refused.
  */

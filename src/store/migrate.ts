@@ -18,14 +18,14 @@ export function readMigrations(dialect: "sqlite" | "postgres"): Migration[] {
     .sort()
     .map((name) => ({
       version: Number(name.slice(0, 4)),
-      // A store that is up to date needs the numbers only.
+      // A store that is up to date needs only the numbers.
       get sql() {
         return readFileSync(new URL(name, folder), "utf8");
       },
     }));
 }
 
-/** What all migrations make of an empty SQLite file, in one step: `scripts/schema.ts` writes it, and a test compares both. */
+/** The schema that all migrations create in an empty SQLite file, in one step: `scripts/schema.ts` writes it, and a test compares both. */
 export function readSchema(): string {
   return readFileSync(new URL("../../sql/sqlite/schema.sql", import.meta.url), "utf8");
 }

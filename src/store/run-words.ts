@@ -1,4 +1,4 @@
-/** The words of stored runs and requests. Free of imports, so that every command can afford it. */
+/** The status and kind names in stored runs and requests. Imports nothing, so every command can load it quickly. */
 
 export const RUN_KINDS = ["workflow", "agent", "program", "tool"] as const;
 /** `tool`: a single call from the command line or an MCP client. */

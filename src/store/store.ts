@@ -34,7 +34,7 @@ export interface Store {
   /** Reads committed rows. */
   read<T>(work: () => Transaction<T>): Promise<T>;
   /**
-   * A text that differs after any commit, also of another process. Cheap enough to poll many times a second. It may also
+   * A text that differs after any commit, even of another process. Cheap enough to poll many times a second. It may also
    * differ when nothing of interest was committed. See `watchStore`.
    */
   version?(): Promise<string>;

@@ -53,7 +53,7 @@ export class LiveResponse {
     this.#say(part);
   }
 
-  /** The response broke off: nothing of it counts. The next request for the same position uses the same id. */
+  /** The response broke off: it is discarded. The next request for the same position uses the same id. */
   discard(): void {
     if (!this.#hasParts) return;
     this.#hasParts = false;

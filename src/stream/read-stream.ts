@@ -50,7 +50,7 @@ export async function* readStream(
   let next = from;
   let isStale = true;
   let deletedIndex: number | undefined;
-  /** Whether there are parts that this reader can get from the store only. */
+  /** Whether there are parts that this reader can get only from the store. */
   let needsStore = true;
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();

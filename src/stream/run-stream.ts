@@ -129,7 +129,7 @@ export class RunStream {
   }
 
   /**
-   * Commits a response together with its parts. `end` becomes visible after the commit only.
+   * Commits a response together with its parts. `end` becomes visible only after the commit.
    * @param write commits the response and the given statements in one transaction
    */
   async commit<T>(

@@ -5,7 +5,7 @@ import type { Writer } from "../store/tables/write-calls.ts";
 export interface StreamPlace {
   /** Rises strictly, and is the same for every reader. There may be gaps. */
   readonly index: number;
-  /** Of the task. */
+  /** The attempt of the task. */
   readonly attempt: number;
   /** The response that the part belongs to. The same id before and after a crash. */
   readonly response: string;

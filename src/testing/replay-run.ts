@@ -10,7 +10,7 @@ export interface ReplayOptions {
   /** The workflow, for a run of one. */
   readonly workflow?: object | undefined;
   /**
-   * An agent of the AI SDK, a smart agent, or the function that made the run: a program, or one that calls `runAgentLoop`.
+   * An AI SDK agent, a smart agent, or the function that made the run: a program, or one that calls `runAgentLoop`.
    * It must use the runtime and the run id that it receives.
    */
   readonly agent?: object | ReplayedProgram | undefined;

@@ -75,7 +75,7 @@ function toCallOptions(spec: ToolSpec, args: unknown, options: GivenOptions): Ca
   };
 }
 
-/** The options of the AI SDK, which tools read in `ctx` under the same names. */
+/** The AI SDK's options, which tools read in `ctx` under the same names. */
 function loopContext(options: GivenOptions): Readonly<Record<string, unknown>> {
   const { messages, context, experimental_sandbox } = options as Record<string, unknown>;
   return {

@@ -13,7 +13,7 @@ describe("an output with media", () => {
     ["an AI SDK file", { type: "file", mediaType: "image/png", data: { type: "data", data: PNG } }],
     ["deprecated AI SDK data", { type: "image-data", mediaType: "image/png", data: PNG }],
     ["an Anthropic image", { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } }],
-    ["a data URL of OpenAI", { type: "image", image: `data:image/png;base64,${PNG}` }],
+    ["an OpenAI data URL", { type: "image", image: `data:image/png;base64,${PNG}` }],
     ["an OpenAI image", { type: "image", image: { data: bytes, mediaType: "image/png" } }],
     ["an OpenAI chat part", { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }],
     ["an MCP resource", { type: "resource", resource: { uri: "a:b", blob: PNG, mimeType: "image/png" } }],

@@ -3,7 +3,7 @@
  * its loop. Any other output is sent as text or JSON.
  *
  * Recognized are a single media part, a list of parts, `{ content: [parts] }` (MCP) and `{ type: "content", value: [parts] }`
- * (AI SDK). Every item must be a part, and at least one must be media. Beside media, an unknown block of MCP content becomes
+ * (AI SDK). Every item must be a part, and at least one must be media. Beside media, an unknown MCP content block becomes
  * JSON: it must not turn the images next to it into base64 text. A media part is one of
  * - `{ type: "image" | "audio", data, mimeType }` (MCP; also with `mediaType`)
  * - `{ type: "resource", resource: { blob, mimeType } }` (MCP)
@@ -11,7 +11,7 @@
  * - `{ type: "image", source: { type: "base64" | "url", … } }` (Anthropic)
  * - `{ type: "image", image }`, `{ type: "image_url", image_url }`, `{ type: "input_image", image_url }` (OpenAI)
  *
- * Data is base64 text, a `data:` URL or bytes. A resource of text is text, also where its server sends it as base64.
+ * Data is base64 text, a `data:` URL or bytes. A text resource is text, even if its server sends it as base64.
  */
 import { toShownJson } from "../util/shown-value.ts";
 
@@ -141,7 +141,7 @@ function textIn(base64: string): string | undefined {
   }
 }
 
-/** Of an address such as `file:///reports/may.pdf`. A name without an extension is not a file name. */
+/** The file name in an address such as `file:///reports/may.pdf`. A name without an extension is not a file name. */
 function fileNameIn(uri: unknown): string | undefined {
   if (typeof uri !== "string") return undefined;
   const [, name] = /\/([^/?#]+\.\w+)(?:[?#].*)?$/.exec(uri) ?? [];

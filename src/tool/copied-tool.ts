@@ -66,7 +66,7 @@ export function carriesSpec(value: unknown): value is AnyTool {
   return typeof value === "object" && value !== null && TOOL_SPEC in value;
 }
 
-/** An unmodified tool of ours. */
+/** An unmodified Toolwright tool. */
 export function isTool(value: unknown): value is Tool {
   return carriesSpec(value) && changesIn(value) === undefined;
 }

@@ -32,7 +32,7 @@ import type { Registry } from "./registry.ts";
 import { type AnyTool, getDefinedToolMetadata, originOf, type Tool } from "./tool.ts";
 
 /**
- * Anything that `fromTool` accepts: a Toolwright tool, a plain definition, a tool of the AI SDK, of LangChain or of OpenAI
+ * Anything that `fromTool` accepts: a Toolwright tool, a plain definition, a tool from the AI SDK, LangChain or OpenAI
  * Agents, or an object with `invoke`, `call`, `run` or `func`.
  */
 export type ToolLike = object;
@@ -43,7 +43,7 @@ export type ToolSource = readonly ToolLike[] | Readonly<Record<string, ToolLike>
 export type ForeignPolicy = ToolPolicies<never, never, never> & {
   readonly name?: string;
   readonly description?: string;
-  /** The JSON Schema for models, if the tool's schema cannot be converted, such as one of Zod 3 or Valibot. */
+  /** The JSON Schema for models, if the tool's schema cannot be converted, such as a Zod 3 or Valibot schema. */
   readonly inputJsonSchema?: JsonSchema;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Which characters of a text a store accepts, and which a reader must not get as they are: on a terminal, in JSON, and on
- * the page. It must import nothing and use nothing of Node: browsers load it too.
+ * the page. It must import nothing and use no Node API: browsers load it too.
  */
 
 /** Whether every store accepts the text: PostgreSQL refuses U+0000, and a lone surrogate has no UTF-8 form. */

@@ -1,4 +1,4 @@
-/** Listens to a channel of PostgreSQL on its own connection, and connects again when it breaks. */
+/** Listens to a PostgreSQL channel on its own connection, and connects again when it breaks. */
 import type { Client } from "pg";
 import { importPeer } from "../load/import-peer.ts";
 

@@ -4,7 +4,7 @@ import type { PgBoss } from "pg-boss";
 import { ToolwrightError } from "../errors.ts";
 import { importPeer } from "../load/import-peer.ts";
 
-/** Of the versions that were tested: another one may have other tables. */
+/** The tested versions: another one may have other tables. */
 const WANTED = /^12\.35\./;
 const INSTALL = 'Run: npm install "pg-boss@~12.35.0"';
 

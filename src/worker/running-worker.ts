@@ -49,7 +49,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   try {
     await worker.start();
   } catch (error) {
-    // Nothing must believe that a worker serves these names.
+    // The store must no longer list a worker that serves these names.
     await worker.drain();
     throw error;
   }
@@ -286,10 +286,10 @@ export class RunningWorker {
       this.#neighbours = swept.neighbours;
       const { nextInMs } = await this.#dueTimes.fire();
       nextMs = Math.min(nextMs, swept.nextMs + LEAST_SWEEP_MS, nextInMs ?? Infinity);
-      // Also when nothing was found: a wake-up may have been lost.
+      // Even when nothing was found: a wake-up may have been lost.
       this.#look();
       await this.#wakeUps.sweep();
-      // Also if it has no place for another run, and so does not look for one.
+      // Even if it has no place for another run, and so does not look for one.
       this.#lastError = null;
     } catch (error) {
       this.#failed(error);

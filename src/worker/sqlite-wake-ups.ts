@@ -1,4 +1,4 @@
-/** Wake-ups on a SQLite file: the version of the database tells of the commits of all processes. */
+/** Wake-ups on a SQLite file: the version of the database changes with each commit of any process. */
 import type { Store } from "../store/store.ts";
 import { type StoreWatch, watchStore } from "../store/watch-store.ts";
 import type { WakeUps } from "./wake-up.ts";

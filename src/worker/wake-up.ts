@@ -1,9 +1,9 @@
 /**
- * What tells a worker that a run may be ready. It only wakes: the truth is the marker in the store, so a wake-up that is
+ * Notifies a worker that a run may be ready. It only wakes: the truth is the marker in the store, so a wake-up that is
  * lost, late or doubled changes nothing but latency.
  */
 export interface WakeUps {
-  /** @param wake may be called at any time, also for nothing */
+  /** @param wake may be called at any time, even if no run is ready */
   start(wake: () => void): Promise<void>;
   /** Called by the worker's sweep, at least once per lease, and after runs were left for others. */
   sweep(): Promise<void>;

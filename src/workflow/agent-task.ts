@@ -59,7 +59,7 @@ export async function runAgentTask(task: AgentTaskOptions): Promise<AttemptResul
 /**
  * A custom agent reads `prompt`, as agents of Smithers do: the latest user message. `messages` is the whole
  * conversation. The AI SDK rejects options with both, so `prompt` is not enumerable: an agent that passes `{
- * ...options }` to `generateText` passes the messages only.
+ * ...options }` to `generateText` passes only the messages.
  */
 function withPrompt<Options extends { readonly messages: readonly unknown[] }>(
   agent: WorkflowAgent,

@@ -1,4 +1,4 @@
-/** Calls an agent. Agents of the AI SDK are called through `stream`, so that readers of the run see the answer as it is generated. */
+/** Calls an agent. AI SDK agents are called through `stream`, so that readers of the run see the answer as it is generated. */
 import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
 import type { WorkflowAgent } from "./components.ts";
 

@@ -135,7 +135,7 @@ export async function takeOverRun(
       optionsJson: encode(start),
       updatedAtMs: host.clock.now(),
     });
-    // Else a worker with the old build would continue it with the old code.
+    // Otherwise a worker with the old build would continue it with the old code.
     if (isAccepted && taken.kind === "taken") yield* unpinRun(run.runId);
     yield* recordIfNew(host, run);
     return taken;

@@ -38,7 +38,7 @@ export interface TaskProps<Schema extends z.ZodType = z.ZodType> {
   readonly agent?: WorkflowAgent | readonly WorkflowAgent[] | undefined;
   /** Added to the agent's tools for this task. */
   readonly tools?: Readonly<Record<string, object>> | readonly object[] | undefined;
-  /** An AI SDK model, in place of an agent. */
+  /** An AI SDK model, instead of an agent. */
   readonly model?: unknown;
   readonly instructions?: string | undefined;
   /** The tasks whose outputs a function child receives, by id. */
@@ -92,7 +92,7 @@ export type TypedTaskProps<
       }
     | {
         readonly agent?: undefined;
-        /** An AI SDK model, in place of an agent. */
+        /** An AI SDK model, instead of an agent. */
         readonly model: object | string;
         readonly children?: Prompt | ((deps: Outputs<Deps>) => Prompt);
       }
@@ -166,7 +166,7 @@ export interface LoopProps extends WithChildren {
 }
 
 export interface SagaProps extends WithChildren {
-  /** Tells sagas apart if all of their tasks are replaced during a run. */
+  /** Identifies the saga if all of its tasks are replaced during a run. */
   readonly id?: string | undefined;
 }
 

@@ -123,7 +123,7 @@ function bindWorkflows<const S extends Schemas>(
   };
 }
 
-/** The file that called `workflow()`, if it is known: a worker tells by it whether the code has changed. */
+/** The file that called `workflow()`, if it is known: a worker uses it to find out whether the code has changed. */
 export function definitionFile(workflow: WorkflowDefinition): string | undefined {
   return (workflow as { [DEFINED_IN]?: string })[DEFINED_IN];
 }

@@ -1,4 +1,4 @@
-/** The outputs that a fork was given in place of its parent's, as the schemas of their tasks parse them. */
+/** The outputs that a fork was given instead of its parent's, as the schemas of their tasks parse them. */
 import { describeIssues } from "../definition/describe-issues.ts";
 import { ToolwrightError } from "../errors.ts";
 import { replaceOutput } from "../store/tables/copy-run.ts";

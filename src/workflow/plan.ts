@@ -26,7 +26,7 @@ export type PlanNode =
   | { readonly kind: "parallel"; readonly children: readonly PlanNode[]; readonly maxConcurrency: number }
   | {
       readonly kind: "loop";
-      /** Its position among the loops of the tree, which tells loops without an id apart. */
+      /** Its position among the loops of the tree, which distinguishes loops without an id. */
       readonly number: number;
       readonly name: string;
       readonly id: string | undefined;
@@ -178,7 +178,7 @@ function nameOf(kind: ComponentKind, component: string, { id }: Readonly<Record<
   return kind === "task" ? `task "${shown}"` : `<${component} id="${shown}">`;
 }
 
-/** An `<Approval>` is a task that consists of its approval only. */
+/** An `<Approval>` is a task that consists only of its approval. */
 function approvalTask(props: ApprovalProps): TaskProps {
   const { request, prompt, children, ...rest } = props;
   const prompts = [

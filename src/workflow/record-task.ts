@@ -81,7 +81,7 @@ function* endAttempt(
   const scope = { runId, nodeId, path: path === "" ? "0" : path };
   // Most tasks that call no tool have opened no scope, so they have nothing to clean up.
   const hasCalls = yield* hasScopes(scope);
-  // A finished task never resumes, so nothing of it is needed in plain text.
+  // A finished task never resumes, so none of its data is needed in plain text.
   if (hasCalls && status === "finished")
     yield* endReplay(
       { runId, task: { nodeId, path: scope.path } },

@@ -53,7 +53,7 @@ export type StartOptions = Partial<ToolSettings> & {
   readonly limits?: Limits;
   /** Tasks with logged calls that were missing from the workflow when it was resumed with changes. */
   readonly missingTasks?: readonly string[];
-  /** The tasks of its sagas, also those that its tree no longer has. */
+  /** The tasks of its sagas, including those that its tree no longer has. */
   readonly sagas?: StoredSagas;
   /** The input of a fork is that of its parent, which the schema has parsed. */
   readonly isInputParsed?: boolean;

@@ -1,5 +1,5 @@
 /**
- * The tasks of each saga, also those that the tree no longer has: a failure reverts what they did too. Stored with the
+ * The tasks of each saga, including those that the tree no longer has: a failure reverts what they did too. Stored with the
  * options of the run, before the tasks start or with the end of one, so that a process that resumes the run knows them.
  */
 import type { Transaction } from "../store/store.ts";

@@ -27,7 +27,7 @@ export async function validateOutput(
 export function outputOfAgent(nodeId: string, output: OutputToken | undefined, result: unknown): unknown {
   if (output === undefined) return textOf(result);
   const structured = structuredOf(result);
-  // Without a structured output, `output` of the AI SDK is the text.
+  // Without a structured output, the AI SDK's `output` is the text.
   if (structured !== undefined && typeof structured !== "string") return structured;
   const text = textOf(result);
   if (isText(output.schema)) return text;
@@ -46,7 +46,7 @@ function structuredOf(result: unknown): unknown {
   try {
     return (result as { output?: unknown }).output ?? (result as { object?: unknown }).object;
   } catch {
-    // The getter of the AI SDK throws if no structured output was requested or it is invalid; the text is used instead.
+    // The AI SDK's getter throws if no structured output was requested or it is invalid; the text is used instead.
     return undefined;
   }
 }

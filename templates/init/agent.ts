@@ -1,5 +1,5 @@
 /**
- * An agent of the AI SDK in a run. After a crash, or when an approval was decided, run it again with the same run id: logged
+ * An AI SDK agent in a run. After a crash, or when an approval was decided, run it again with the same run id: logged
  * responses and calls are replayed, and no order is placed twice.
  */
 import { type LanguageModel, ToolLoopAgent } from "ai";

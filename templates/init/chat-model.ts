@@ -1,5 +1,5 @@
 /**
- * A scripted model, so that the chat runs offline. For a real one, install a provider of the AI SDK and return its model:
+ * A scripted model, so that the chat runs offline. For a real one, install an AI SDK provider and return its model:
  *
  *   import { anthropic } from "@ai-sdk/anthropic";
  *   export const createChatModel = () => anthropic("claude-sonnet-5-5");

@@ -1,4 +1,4 @@
-/** The chat: an agent of the AI SDK behind the handler that `useChat` talks to. Every answer survives a restart. */
+/** The chat: an AI SDK agent behind the handler that `useChat` talks to. Every answer survives a restart. */
 import { type LanguageModel, ToolLoopAgent } from "ai";
 import type { Runtime } from "toolwright";
 import { type ChatHandler, createChatHandler } from "toolwright/ai-sdk";

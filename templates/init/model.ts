@@ -1,5 +1,5 @@
 /**
- * A scripted model, so that the agent runs offline. For a real one, install a provider of the AI SDK and return its model:
+ * A scripted model, so that the agent runs offline. For a real one, install an AI SDK provider and return its model:
  *
  *   import { anthropic } from "@ai-sdk/anthropic";
  *   export const createModel = () => anthropic("claude-sonnet-5-5");
@@ -9,7 +9,7 @@ import { createScriptedModel, type ScriptedModel } from "toolwright/testing";
 export function createModel(): ScriptedModel {
   return createScriptedModel(
     [
-      // `turn` counts the responses of the conversation, also those from before a restart.
+      // `turn` counts the responses of the conversation, including those from before a restart.
       ({ turn, toolResults }) =>
         turn === 0
           ? [

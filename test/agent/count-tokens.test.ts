@@ -5,7 +5,7 @@ import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 
 const said = (content: AgentMessage["content"]): AgentMessage => ({ role: "user", content });
 
-it("tokens of OpenAI models are counted by their tokenizer, others by a safe estimate", async () => {
+it("OpenAI tokens are counted by their tokenizer, others by a safe estimate", async () => {
   const words = said("The quick brown fox jumps over the lazy dog.");
   const exact = await createMessageCounter(undefined, "gpt-5.1");
   expect(exact(words)).toBe(10 + 4);

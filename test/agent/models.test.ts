@@ -157,7 +157,7 @@ describe("models with invoke(messages)", () => {
   });
 });
 
-describe("models of the AI SDK", () => {
+describe("AI SDK models", () => {
   it("get their reasoning and metadata back unchanged, in this invoke, after a crash and in the next", async () => {
     const world = await createWorld();
     const { order } = createOrders();
@@ -361,7 +361,7 @@ describe("responses that providers would not accept back", () => {
   });
 });
 
-describe("chat models of LangChain itself", () => {
+describe("LangChain's own chat models", () => {
   it("receive the tools, call them and get their results", async () => {
     const { placed, order } = createOrders();
     const told: string[] = [];

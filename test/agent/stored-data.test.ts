@@ -32,7 +32,7 @@ describe("the log", () => {
     await expect(agent.invoke(ask("Look.", one.runId))).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
   });
 
-  it("an invoke that was abandoned for long is given up, and reports it", async () => {
+  it("an invoke that was abandoned long ago is given up, and reports it", async () => {
     const world = await createWorld();
     const clock = createFakeClock();
     const runtime = await openRuntime(world, { clock });

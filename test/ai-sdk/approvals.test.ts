@@ -1,4 +1,4 @@
-/** Approvals in the loops of the AI SDK: the decision is in the store; messages only unblock the loop. */
+/** Approvals in the AI SDK's loops: the decision is in the store; messages only unblock the loop. */
 import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent } from "ai";
 import { expect, test } from "vitest";
 import { createRuntime, type Runtime, type Tool } from "../../src/index.ts";

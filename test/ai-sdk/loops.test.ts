@@ -1,4 +1,4 @@
-/** Our tools in the loops of the AI SDK, unchanged. */
+/** Our tools in the AI SDK's loops, unchanged. */
 import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { expect, test } from "vitest";

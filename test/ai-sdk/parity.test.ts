@@ -1,5 +1,5 @@
 /**
- * The same program with tools of the AI SDK and with ours, made from them and written for us: what the model is sent,
+ * The same program with AI SDK tools and with ours, made from them and written for us: what the model is sent,
  * what the program reads and what the hooks see are the same.
  */
 import {
@@ -39,7 +39,7 @@ type Probe = ReturnType<typeof createProbe>;
 
 const SANDBOX = { description: "a sandbox" };
 
-/** Tools as a user of the AI SDK writes them. */
+/** Tools as an AI SDK user writes them. */
 function plainTools({ note }: Probe) {
   return {
     weather: sdkTool({

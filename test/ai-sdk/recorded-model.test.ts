@@ -92,7 +92,7 @@ test("in a workflow the responses are deleted at the end of their task", async (
   expect(await rowsOf(store, "SELECT 1 AS one FROM toolwright_responses")).toEqual([]);
 });
 
-test("a model of the AI SDK keeps its type", () => {
+test("an AI SDK model keeps its type", () => {
   const model = recordModel(new MockLanguageModelV4());
   expectTypeOf(model).toEqualTypeOf<MockLanguageModelV4>();
   expect(new ToolLoopAgent({ model })).toBeInstanceOf(ToolLoopAgent);

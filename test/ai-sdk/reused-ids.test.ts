@@ -38,7 +38,7 @@ const order = (sku: string, toolCallId = "x", toolName = "order"): ScriptedToolC
 const SCRIPTS: Readonly<Record<string, Script>> = {
   "one id twice in a response and again in the next": [[order("a"), order("b")], [order("c")]],
   "one id and equal arguments twice in a response": [[order("a"), order("a")]],
-  "one id and equal arguments, also in the next response": [[order("a"), order("a")], [order("a")]],
+  "one id and equal arguments, even in the next response": [[order("a"), order("a")], [order("a")]],
   "one id and equal arguments in each response": [[order("a")], [order("a")], [order("a")]],
   "empty ids": [[order("a", ""), order("b", "")], [order("a", "")]],
   "one id for two tools": [[order("a"), order("a", "x", "buy")], [order("a", "x", "buy")]],

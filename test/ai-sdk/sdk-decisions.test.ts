@@ -1,4 +1,4 @@
-/** Decisions of the AI SDK that do not call the tool are stored too. */
+/** AI SDK decisions that do not call the tool are stored too. */
 import { generateText, isStepCount, type ModelMessage, streamText } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

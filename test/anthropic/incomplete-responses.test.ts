@@ -176,7 +176,7 @@ test("code of the API that waits for one of our calls is kept with it", async ()
 });
 
 test.each([false, true])(
-  "nothing is added after an answer that the API paused, also after a crash: %s",
+  "nothing is added after an answer that the API paused, even after a crash: %s",
   async (isResumed) => {
     const { order } = createOrders();
     const store = createStorePath();

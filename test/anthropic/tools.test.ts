@@ -98,7 +98,7 @@ test("an input that is not an object is offered inside of one, and the tool gets
     properties: { input: { type: "string" } },
     required: ["input"],
   });
-  // References still resolve, also if their target has moved.
+  // References still resolve, even if their target has moved.
   for (const schema of schemas.values()) {
     for (const [, ref = ""] of JSON.stringify(schema).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const found = ref.split("/").reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], schema);

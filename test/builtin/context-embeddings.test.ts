@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-it("accepts a model of the AI SDK unchanged, and refuses anything else", async () => {
+it("accepts an AI SDK model unchanged, and refuses anything else", async () => {
   const model = new MockEmbeddingModelV4({
     doEmbed: async ({ values }) => ({ embeddings: values.map(() => [1, 0]), warnings: [] }),
   });

@@ -102,7 +102,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
       [
         "the database of another program",
         [...command.split(" "), "--store", "other.db"],
-        /other\.db is a SQLite database without tables of Toolwright/,
+        /other\.db is a SQLite database without Toolwright tables/,
       ] as const,
   ),
   ["an empty store", ["ps", "--store", ""], /'--store <path>' argument is empty/],

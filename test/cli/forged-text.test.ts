@@ -122,7 +122,7 @@ describe("untrusted text", () => {
     expectHarmless(again.stdout);
   });
 
-  it("is pasted as one word also when it begins with a dash", async () => {
+  it("is pasted as one word even when it begins with a dash", async () => {
     const folder = createFolder({ "w.tsx": QUESTIONS });
     await toolwright(folder, ["up", "w.tsx", "--run-id", "--json"]);
     await toolwright(folder, ["approve", "--", "--json"]);

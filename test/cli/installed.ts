@@ -34,7 +34,7 @@ const LINKED = [
 
 export interface Installed {
   readonly folder: string;
-  /** Runs a line in a shell, with npm, npx and Node as a user has them. */
+  /** Runs a line in a shell, with npm, npx and Node as users install them. */
   paste(cwd: string, line: string): { readonly code: number | null; readonly output: string };
   /** Runs a line that serves until it is stopped. Resolves with the address that it prints. */
   serve(cwd: string, line: string): Promise<{ readonly url: string; readonly stop: () => void }>;

@@ -1,4 +1,4 @@
-/** `mcpServers` of toolwright.config.ts: four tools find and call the tools of other servers. */
+/** `mcpServers` in toolwright.config.ts: four tools find and call the tools of other servers. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -47,7 +47,7 @@ it("lists the four tools, finds a server's tool and calls it once", async () => 
     project,
     ["mcp_exec", "shop", "place_order", "--args", '{"sku":"fig"}', "--json"],
     {
-      env: { TOOLWRIGHT_TEST_TOKEN: "a secret of ours" },
+      env: { TOOLWRIGHT_TEST_TOKEN: "our own secret" },
     },
   );
   expect([ran.code, ran.json()]).toEqual([0, { sku: "fig", secret: "none" }]);

@@ -181,7 +181,7 @@ describe("the examples in the help of", () => {
   });
 });
 
-it("init prints lines that work when they are all pasted, in order, also for a folder with a space", () => {
+it("init prints lines that work when pasted in order, even for a folder with a space", () => {
   const project = new Project("shop", "npx");
   const { output } = project.paste('npx toolwright init "my orders"');
   // The packages need no installation here: the command brings its own. npm runs in templates.test.ts.

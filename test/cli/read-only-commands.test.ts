@@ -86,7 +86,7 @@ it("creates no store", async () => {
 });
 
 it("examines Node, the store, the sandbox and packages", async () => {
-  const folder = createFolder({ "broken.db": "this is no database at all" });
+  const folder = createFolder({ "broken.db": "this is not a database" });
   const good = await toolwright(folder, ["doctor"]);
   expect(good.code).toBe(0);
   for (const name of ["node", "store", "sandbox", "zod", "ai", "pg"]) expect(good.stdout).toContain(name);

@@ -50,7 +50,7 @@ describe("invalid input at the terminal", () => {
     expect(asJson.json()).toMatchObject({ is_error: true, error_type: "input_invalid", message: told });
   });
 
-  it("is refused also if a nested option would replace it, or the schema accepts anything", async () => {
+  it("is refused even if a nested option would replace it, or the schema accepts anything", async () => {
     const replaced = await run([tool], ["t", "fast", "--to", "{broken", "--to.name", "Bo"]);
     expect(replaced).toMatchObject({ code: 2, stderr: expect.stringContaining("--to takes JSON such as") });
     const loose = defineTool({

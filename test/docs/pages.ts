@@ -23,7 +23,7 @@ export interface Link {
   readonly anchor: string;
 }
 
-/** Links to files and headings, also of images; not those inside code. */
+/** Links to files and headings, including images; not those inside code. */
 export function linksOf(text: string): Link[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "code");
   return [...prose.matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].map(

@@ -259,7 +259,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("a chat answers a turn that has ended from the record, and takes the next one", async () => {
+  test("a chat returns the stored answer of a turn that has ended, and takes the next one", async () => {
     const { input, world, earlier, reports } = await openFixture(kind);
     const first = await anthropicChat(input);
     expect(first).toEqual({ ...(reports["anthropicChat"] as object), asked: 0 });
@@ -274,7 +274,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("a finished smart agent answers from the record, and continues from its snapshot", async () => {
+  test("a finished smart agent returns its stored result, and continues from its snapshot", async () => {
     const { input, world, earlier, reports } = await openFixture(kind);
     const report = reports["smartAgentFinished"] as Awaited<ReturnType<typeof smartAgentFinished>>;
     expect(await smartAgentFinished(input)).toMatchObject({ text: report.text, asked: 0 });

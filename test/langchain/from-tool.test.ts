@@ -1,4 +1,4 @@
-/** Tools of LangChain converted to ours. */
+/** LangChain tools converted to ours. */
 import { ToolMessage } from "@langchain/core/messages";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { DynamicStructuredTool, DynamicTool, tool, type ToolRunnableConfig } from "@langchain/core/tools";
@@ -200,7 +200,7 @@ test("a tool that returns directly is terminal, in a list and in a registry", ()
   expect(createRegistry([end]).get("end")?.terminal).toEqual({ status: "complete" });
 });
 
-test("a schema of Zod 3 is refused with an explanation", () => {
+test("a Zod 3 schema is refused with an explanation", () => {
   const schema = zod3.object({ q: zod3.string() }) as never;
   const old = new DynamicStructuredTool({ name: "old", description: "Old", schema, func: async () => "x" });
   expect(() => fromTool(old)).toThrow('Tool "old": its schema is Zod 3. Give it a Zod 4 schema');

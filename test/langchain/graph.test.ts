@@ -387,7 +387,7 @@ test("retry middleware does not repeat an effect that may have happened, and rep
   }
 });
 
-test("a call that was answered as waiting is the same call when the model makes it again", async () => {
+test("a call whose answer was that it waits is the same call when the model repeats it", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { order, placed } = createOrder();
   const model = fakeModel()

@@ -1,4 +1,4 @@
-/** The hand-written loop of LangChain's guides, on its own fake model. */
+/** The hand-written loop from LangChain's guides, on its own fake model. */
 import { type AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { AIMessage as Said } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";

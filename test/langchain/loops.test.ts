@@ -1,4 +1,4 @@
-/** Our tools in a loop of LangChain. */
+/** Our tools in a LangChain loop. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createRegistry, createRuntime, defineTool, type ToolContext } from "toolwright";

@@ -1,6 +1,6 @@
 /**
  * The official conformance suite, in both revisions of the protocol, against `serveMcpHttp` and against a program
- * that imports tools. docs/guides/mcp.md says which scenarios are none of ours, and why; a scenario that is on no list fails
+ * that imports tools. docs/guides/mcp.md says which scenarios do not concern us, and why; a scenario that is on no list fails
  * the test. Usually such a program is only tested with the newest revision.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -43,7 +43,7 @@ const NOT_OURS = [
   "input-required-result-non-tool-request",
 ];
 
-/** Checks inside scenarios of ours that are about such features. */
+/** Checks about such features, inside scenarios that concern us. */
 const CHECKS_NOT_OURS = new Set([
   "sep-2549-prompts-list-caching-hints",
   "sep-2549-resources-list-caching-hints",
@@ -154,7 +154,7 @@ const SERVER_SCENARIOS = {
   ],
 } as const;
 
-test.each(REVISIONS)("a server of ours conforms to revision %s", { timeout: 120_000 }, async (revision) => {
+test.each(REVISIONS)("our server conforms to revision %s", { timeout: 120_000 }, async (revision) => {
   const found = await runSuite(`server ${revision}`, [
     "server",
     "--url",

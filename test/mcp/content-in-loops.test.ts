@@ -63,7 +63,7 @@ async function importChart(): Promise<Tool> {
   return chart as Tool;
 }
 
-it("agents of OpenAI see images and files under their names, and read what the API does not take", async () => {
+it("OpenAI agents see images and files under their names, and read what the API does not take", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { agent, model } = script(
     [toOpenAIAgentTool(await importChart())],
@@ -91,7 +91,7 @@ it("agents of OpenAI see images and files under their names, and read what the A
   });
 });
 
-it("models of Anthropic see images and documents, in the SDK's runner and in our loop", async () => {
+it("Anthropic models see images and documents, in the SDK's runner and in our loop", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const chart = await importChart();
   const source = (media_type: string) => ({ type: "base64", media_type, data: PNG });
@@ -139,7 +139,7 @@ it("models of Anthropic see images and documents, in the SDK's runner and in our
   }
 });
 
-it("messages of LangChain hold the images, and files with their names", async () => {
+it("LangChain messages hold the images, and files with their names", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const chart = toLangChainTool(await importChart());
   const message = await runtime.run({ runId: "r" }, () =>

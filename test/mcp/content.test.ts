@@ -92,7 +92,7 @@ it("structured content that does not match its schema is refused, with any other
   });
 });
 
-it("models of the AI SDK see the images of imported tools, and the structured content", async () => {
+it("AI SDK models see the images of imported tools, and the structured content", async () => {
   const { chart } = await importAll();
   const runtime = openRuntime();
   const output = await runtime.run({ runId: "r" }, () => chart?.execute({}));

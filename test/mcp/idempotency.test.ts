@@ -17,7 +17,7 @@ const order = (sku: string, name = "place_order"): { name: string; arguments: { 
 });
 
 describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
-  it("get the logged result for the same key, also from a server that was started later", async () => {
+  it("get the logged result for the same key, even from a server that was started later", async () => {
     const folder = createServerFolder();
     const first = await connect(folder, { era });
     const answers = [await first.callTool({ ...order("apple"), ...keyed("k1") })];

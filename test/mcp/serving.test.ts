@@ -91,11 +91,11 @@ it("answers an unknown tool with an error of the protocol", async () => {
   await expect(client.callTool({ name: "toString", arguments: {} })).rejects.toMatchObject({ code: -32_602 });
 });
 
-it("keeps serving when a tool throws, also in the background", async () => {
+it("keeps serving when a tool throws, even in the background", async () => {
   const client = await connect(createServerFolder());
   const broken = await client.callTool({ name: "broken", arguments: {} });
   expect(errorOf(broken)).toMatchObject({ error_type: "execution_failed", message: "out of order" });
-  // Some clients check it against the schema of the output, also in an error.
+  // Some clients check it against the output schema, even in an error.
   expect(broken.structuredContent).toBeUndefined();
   await client.callTool({ name: "stray", arguments: {} });
   await new Promise((resolve) => setTimeout(resolve, 50));

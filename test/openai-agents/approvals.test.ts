@@ -226,7 +226,7 @@ test("of two requests the rejected one is denied in the store, and the other sti
   expect(orders.placed).toEqual(["b"]);
 });
 
-test("a rejection of all calls of a tool is stored in another process, also with its own isEnabled", async () => {
+test("a rejection of all calls of a tool is stored in another process, even with its own isEnabled", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   const written = JSON.stringify((await go(one, createOrders(order("a")))).state);

@@ -123,7 +123,7 @@ it("an error type is a code or the name of a class, whatever a library calls its
   expect(seen.spans().map(({ attributes }) => attributes["error.type"])).toEqual(["APIError", "_OTHER"]);
 });
 
-it("metrics have no id of a run", async () => {
+it("metrics have no run id", async () => {
   const seen = openSdk();
   await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });
   await runtime.run({ runId: "run-number-one" }, () => runtime.call(pay, { note: "", card: "" }));

@@ -32,7 +32,7 @@ it.each(GENERATIONS)("an SDK %s that is registered later is used from then on", 
     trace.disable();
     metrics.disable();
   });
-  // Also by a runtime that does nothing.
+  // Even a runtime that does nothing finds it.
   vi.advanceTimersByTime(1_000);
   expect(await seen.points("toolwright.approvals.pending")).toMatchObject([{ value: 1 }]);
   await runtime.run({ runId: "after", name: "late" }, () => runtime.call(add, { n: 1 }));

@@ -1,6 +1,6 @@
 /**
  * A process that owns one PostgreSQL server. It prints how to reach the server, stops and starts it on the lines "stop"
- * and "start", kills it on the line "crash", and ends with its standard input: also when the process that started it was
+ * and "start", kills it on the line "crash", and ends with its standard input: even when the process that started it was
  * killed, so that no server is left behind. With the argument "durable" it has the durability that PostgreSQL has by
  * default.
  */

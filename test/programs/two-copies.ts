@@ -66,7 +66,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       });
       return { needsApproval: await tool.needsApproval?.({}, { toolCallId: "c" }) };
     }),
-  "an approval in a loop of the AI SDK": (runtime) =>
+  "an approval in an AI SDK loop": (runtime) =>
     runtime.run({ runId: "r" }, async () => {
       const asks = other.defineTool({
         name: "asks",

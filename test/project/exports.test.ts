@@ -1,4 +1,4 @@
-/** Every export of the package by name, so that an export is added or removed on purpose only. */
+/** Every export of the package by name, so that no export is added or removed by accident. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * The declaration files as a user's compiler sees them: installed with zod and commander only, without the types of Node,
+ * The declaration files as a user's compiler sees them: installed with zod and commander only, without Node's types,
  * with every declaration file checked, by TypeScript 5.9 and 7. The subpaths that need a peer are compiled next to it.
  */
 import { spawnSync } from "node:child_process";
@@ -22,7 +22,7 @@ const PEERS: Readonly<Record<string, string>> = {
   "openai-agents": "@openai/agents",
   otel: "@opentelemetry/api",
 };
-/** Peers whose own declarations need more than the oldest library: the types of Node, and Symbol.asyncDispose. */
+/** Peers whose own declarations need more than the oldest library: Node's types, and Symbol.asyncDispose. */
 const TOLERATED = ["@modelcontextprotocol/server", "@langchain/core"];
 const COMPILERS = { "TypeScript 5.9": "typescript-5", "TypeScript 7": "typescript" } as const;
 

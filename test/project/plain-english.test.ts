@@ -25,6 +25,16 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   [/\bany more\b/i, "no longer"],
   [/\bin clear\b/i, "in plain text"],
   [/\bagain and again\b/i, "repeatedly"],
+  [
+    /, also (?:if|when|where|after|without|for|in|of|those|from|through|on|with|at|by)\b/,
+    "even if, including",
+  ],
+  [/\b(?:models?|agents?|tools?|clients?|messages) of the AI SDK\b/i, "AI SDK models"],
+  [/\bother makers\b/i, "third-party"],
+  [/\b[a-z]+s? of ours\b(?!")/, "our own"],
+  [/\bnothing of (?:it|them)\b/i, "none of its data; it is discarded"],
+  [/\bits? time is over\b/i, "its time is up; it has expired"],
+  [/\btaken for (?:a|an|the|its|dead|that)\b/, "mistaken for, presumed, counts as"],
 ];
 
 /** Descriptions that models read. They are part of the request hash of stored runs, so they cannot change. */

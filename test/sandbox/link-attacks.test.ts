@@ -69,16 +69,20 @@ describe.each(attackers(0))("as %s", (user) => {
     },
   );
 
-  test("exchanging toolwright.config.ts with a link to a file shows nothing of it", SLOW, async () => {
-    const ended = await place.run(
-      {
-        background: `touch c; ln -s ${place.home}/.ssh/id_rsa toolwright.config.ts; ${exchange("c", "toolwright.config.ts")}`,
-      },
-      { bash: `cat toolwright.config.ts c; echo evil >> toolwright.config.ts; true`, times: TIMES },
-    );
-    expect(ended.map(({ text }) => text).join("")).not.toContain("PRIVATE-KEY");
-    expect(readFileSync(join(place.home, ".ssh/id_rsa"), "utf8")).toBe("PRIVATE-KEY\n");
-  });
+  test(
+    "exchanging toolwright.config.ts with a link to a file reveals nothing about the file",
+    SLOW,
+    async () => {
+      const ended = await place.run(
+        {
+          background: `touch c; ln -s ${place.home}/.ssh/id_rsa toolwright.config.ts; ${exchange("c", "toolwright.config.ts")}`,
+        },
+        { bash: `cat toolwright.config.ts c; echo evil >> toolwright.config.ts; true`, times: TIMES },
+      );
+      expect(ended.map(({ text }) => text).join("")).not.toContain("PRIVATE-KEY");
+      expect(readFileSync(join(place.home, ".ssh/id_rsa"), "utf8")).toBe("PRIVATE-KEY\n");
+    },
+  );
 
   test.each([".git", "toolwright.config.ts", ".toolwright", ".git/config"])(
     "a link at %s that points outside does not prevent later commands from running",

@@ -21,7 +21,7 @@ export const completeTaskTool = {
   terminal: true,
   inputSchema,
   outputSchema,
-  // oxlint-disable-next-line no-unused-vars -- as the page has it
+  // oxlint-disable-next-line no-unused-vars -- as on the page
   execute: async (input, ctx) => ({
     message: `Task completed: ${input.summary}`,
     is_error: false,

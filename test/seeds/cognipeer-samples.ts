@@ -55,7 +55,7 @@ export function createSearch() {
     retry: {
       maxRetries: 3,
       backoffMs: 500, // doubles each attempt (500, 1000, 2000, ...)
-      // oxlint-disable-next-line typescript/no-unnecessary-template-expression -- as the page has it
+      // oxlint-disable-next-line typescript/no-unnecessary-template-expression -- as on the page
       shouldRetry: (err) => !`${err?.message}`.includes("UNAUTHORIZED"),
       circuitBreakerThreshold: 5, // open the breaker after 5 consecutive failures
     },

@@ -175,7 +175,7 @@ describe("defineTool", () => {
 });
 
 describe("getDefinedToolMetadata", () => {
-  it("reads name, sideEffect and idempotent; null for plain tools and for what is no object", () => {
+  it("reads name, sideEffect and idempotent; null for plain tools and for values that are not objects", () => {
     const write = defineTool({
       name: "write",
       schema: z.object({}),

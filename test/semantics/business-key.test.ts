@@ -33,7 +33,7 @@ it("rule 5: of concurrent equal calls in several runs and runtimes, one has the 
   expect(effects).toHaveLength(1);
 });
 
-it("rule 5: a proven no-effect releases the key, also for other arguments", async () => {
+it("rule 5: a proven no-effect releases the key, even for other arguments", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ idempotencyKey: () => "the order" }, (count) => {
     if (count === 1) throw harmless("declined");

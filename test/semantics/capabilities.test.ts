@@ -304,7 +304,7 @@ describe("disposal", () => {
 });
 
 describe("names", () => {
-  it("of an object that are fields of the context are refused when the runtime is made", () => {
+  it("of an object that are fields of the context are refused when the runtime is created", () => {
     for (const name of ["runId", "signal", "log", "idempotencyKey", "rootDir"]) {
       expect(() => createRuntime({ store: ":memory:", capabilities: { [name]: 1 } })).toThrow(
         expect.objectContaining({

@@ -148,7 +148,7 @@ describe("a schema that is not Zod 4", () => {
     );
   });
 
-  it("a Zod 3 schema is refused too, also on a foreign tool", () => {
+  it("a Zod 3 schema is refused too, even on a foreign tool", () => {
     const old = { _def: { typeName: "ZodObject" }, parse: () => ({}), safeParse: () => ({ success: true }) };
     expect(define({ ...base, schema: old }).message).toContain("must be a Zod 4 schema");
     expect(() => fromTool({ name: "lc", schema: old, invoke: () => 1 })).toThrow(/Tool "lc".*Zod 4/);

@@ -56,9 +56,9 @@ const z3Days = z3.z
 describe("a schema's own checks apply", () => {
   test.each<[string, unknown, object?]>([
     ["Zod 4 with refine", refined],
-    ["zodSchema of the AI SDK with refine", zodSchema(refined)],
+    ["the AI SDK's zodSchema with refine", zodSchema(refined)],
     ["a lazy schema", lateSchema],
-    ["zodSchema of Zod 3", zodSchema(z3Days)],
+    ["zodSchema with Zod 3", zodSchema(z3Days)],
     ["Valibot with JSON Schema", toStandardJsonSchema(valibotDays)],
     ["Valibot and a JSON Schema alongside it", valibotDays, { policy: { inputJsonSchema: days } }],
     ["Zod 3 and a JSON Schema alongside it", z3Days, { policy: { inputJsonSchema: days } }],

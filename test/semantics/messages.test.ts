@@ -125,7 +125,7 @@ describe("a definition", () => {
     expect(define({ [name]: z.object({}) })).toThrow("fromTool(tool)");
   });
 
-  it("with a schema of Zod 3 says which version it takes", () => {
+  it("with a Zod 3 schema says which version it takes", () => {
     const old = { _def: { typeName: "ZodObject" }, parse: () => ({}), safeParse: () => ({ success: true }) };
     expect(define({ schema: old })).toThrow(/is a Zod 3 schema.*zod@4/);
   });

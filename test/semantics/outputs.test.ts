@@ -136,7 +136,7 @@ describe("values that throw when they are read", () => {
 });
 
 describe("outputSchema", () => {
-  it("parses: defaults and transforms apply, unknown fields are dropped, also on replay", async () => {
+  it("parses: defaults and transforms apply, unknown fields are dropped, even on replay", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "shaped",

@@ -385,7 +385,7 @@ describe("a run and its revert", () => {
     expect(next.map(({ action }) => action)).not.toContain("resume");
   });
 
-  it("is refused while the run is at work, naming cancel", async () => {
+  it("is refused while the run is in progress; the error names cancel", async () => {
     const world = await createWorld();
     const { charge, ledger } = createPayments();
     const runtime = await world.runtime({ tools: [charge] });

@@ -163,7 +163,7 @@ describe("a bare call", () => {
     expect(await only(reader, { label: "team=red" })).toMatchObject({ name: "pure" });
   });
 
-  test("is running while it executes, also the second call of its run", async () => {
+  test("is running while it executes, even the second call of its run", async () => {
     const { runtime, reader } = await open();
     const { tool, isAtWork } = hanging();
     await runtime.call(pure, {}, { runId: "r" });

@@ -138,7 +138,7 @@ test("rule 37: an agent of a workflow's task", async () => {
   await place.expectNowhere(SECRET);
 });
 
-test("rule 37: a loop of the AI SDK in runtime.run, with a recorded model", async () => {
+test("rule 37: an AI SDK loop in runtime.run, with a recorded model", async () => {
   const place = createPlace();
   writeFileSync(join(place.folder, ".env"), ENV);
   const model = recordModel(createScriptedModel([CALLS, "Done."]));

@@ -186,7 +186,7 @@ describe("web pages of other sites", () => {
     "127.0.0.1.evil.example",
     "localhost.evil.example",
     "127.0.0.1@evil.example",
-  ])("a request for the host %j is refused, also with a token (DNS rebinding)", async (host) => {
+  ])("a request for the host %j is refused, even with a token (DNS rebinding)", async (host) => {
     const { status, text } = await rawRequest(server, "/api/v1/runs", { ...bearer, host });
     expect([400, 403]).toContain(status);
     expect(text).not.toContain('"runs"');

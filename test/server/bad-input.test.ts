@@ -84,16 +84,16 @@ test.each<Mistake>([
   ],
   ["a URL as host", () => serve({ ...base, host: "http://localhost" }), 'not "http://localhost"'],
   [
-    "a URL as host of MCP",
+    "a URL as the MCP host",
     () => serveMcpHttp({ tools: [], host: "http://localhost" }),
     "serveMcpHttp: host must be an address",
   ],
   [
-    "a host of MCP with a port",
+    "an MCP host with a port",
     () => serveMcpHttp({ tools: [], allowedHosts: ["a.example:80"] }),
     "without a port",
   ],
-  ["any origin of MCP", () => serveMcpHttp({ tools: [], allowedOrigins: ["*"] }), 'not "*"'],
+  ["any MCP origin", () => serveMcpHttp({ tools: [], allowedOrigins: ["*"] }), 'not "*"'],
 ])("%s is refused by name", async (_what, make, says) => {
   await expect((async () => make())()).rejects.toMatchObject({
     code: "TOOL_OPTION_INVALID",

@@ -1,4 +1,4 @@
-/** Event streams: a snapshot, then patches, also for what other processes commit. */
+/** Event streams: a snapshot, then patches, including for what other processes commit. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -345,7 +345,7 @@ describe("a mounted handler", () => {
     expect(signedIn.headers.get("set-cookie")).toContain("; Secure");
   });
 
-  test("works behind node:http, also where a router removes its path from the URL, as in Express", async () => {
+  test("works behind node:http, even where a router removes its path from the URL, as in Express", async () => {
     await using handler = createHandler({ store: await freshStore(), tokens: TOKENS, basePath: "/ops" });
     const listener = toNodeListener(handler);
     const app = createServer((request, response) => {

@@ -7,7 +7,7 @@ import { freshPostgresSchema } from "../postgres/fresh-postgres.ts";
 import { ask, errorOf, freshStore, openEvents, openRuntime, requestPayment, startServer } from "./harness.ts";
 import { quick } from "./programs/quick-tool.ts";
 
-test("a damaged store: 503 with the reason, also after many requests; it works once it is repaired", async () => {
+test("a damaged store: 503 with the reason, even after many requests; it works once it is repaired", async () => {
   const store = await freshStore();
   writeFileSync(
     store,

@@ -94,7 +94,7 @@ async function insist<T>({ tally, signal }: JobHost, work: () => Promise<T>): Pr
   }
 }
 
-/** @param isServed no worker resumes it, also after it was cancelled */
+/** @param isServed no worker resumes it, even after it was cancelled */
 async function untilFinished(runId: string, host: JobHost, isServed = false): Promise<void> {
   for (let looks = 1; ; looks += 1) {
     const state = await insist(host, () => stateOf(host.runtime, runId));

@@ -125,7 +125,7 @@ export interface PlannedFault {
   readonly forMs: number;
 }
 
-/** The n-th fault of a database. Counts from the end of the one before. */
+/** The n-th fault of a database. Counts from the end of the previous one. */
 export function planFault(random: Random, store: StoreName): PlannedFault {
   return {
     afterMs: 500 + random.below(4_000),

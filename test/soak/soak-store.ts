@@ -31,7 +31,7 @@ export interface SoakStoreOptions {
   readonly faultsOver: AbortSignal;
 }
 
-/** Without faults something happens all the time, also on a slow machine, until every job has ended. */
+/** Without faults something happens all the time, even on a slow machine, until every job has ended. */
 const LONGEST_QUIET_MS = 120_000;
 const LONGEST_DRAIN_MS = 120_000;
 /** Never stopped, so its lease ends only if the machine is very slow. */

@@ -20,7 +20,7 @@ export function userMessage(text: string, id = "u1"): UIMessage {
   return { id, role: "user", parts: [{ type: "text", text }] };
 }
 
-/** The client of the AI SDK, without React. */
+/** The AI SDK's client, without React. */
 export function createClient(api: string, chatId = "c", headers: Record<string, string> = {}) {
   const transport = new DefaultChatTransport({ api, headers });
   return {

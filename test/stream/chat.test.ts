@@ -1,4 +1,4 @@
-/** `createChatHandler` with the client of the AI SDK: reloads, cuts, stops, approvals, and answers that are the same for all. */
+/** `createChatHandler` with the AI SDK's client: reloads, cuts, stops, approvals, and answers that are the same for all. */
 import { ToolLoopAgent, type UIMessage } from "ai";
 import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
 import { createChatHandler, toUIMessageStream } from "toolwright/ai-sdk";
@@ -277,7 +277,7 @@ function readText({ body }: Response) {
   return { done, until };
 }
 
-test("an answer has the parts of its own turn only: not those of a turn that it replaces", async () => {
+test("an answer has only the parts of its own turn, not those of a turn that it replaces", async () => {
   const chat = await startChat();
   await using _ = chat.runtime;
   const shown = await untilApproval(chat);
@@ -294,7 +294,7 @@ test("an answer has the parts of its own turn only: not those of a turn that it 
   }
 });
 
-test("an answer of a recorded chat has the parts of its own turn only", async () => {
+test("an answer of a recorded chat has only the parts of its own turn", async () => {
   const live = createLiveModel();
   await using runtime = createRuntime({ store: createStorePath(), recording: "keep" });
   const agent = new ToolLoopAgent({ model: live.model });

@@ -110,7 +110,7 @@ test("a late reader receives responses in the order in which they were made", as
   expect(order).toEqual([...skus.flatMap((sku) => [sku, "result"]), "Done"]);
 });
 
-test("a reader that comes while a tool runs receives its result, also if no request follows", async () => {
+test("a reader that comes while a tool runs receives its result, even if no request follows", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   const started = Promise.withResolvers<void>();
@@ -322,7 +322,7 @@ test("a reader for whom there is too much to keep fails instead of leaving somet
   expect(await rowsOf(store, "SELECT * FROM toolwright_sealed_parts")).toEqual([]);
 });
 
-test("a reader that had read what there was too much to keep of continues, also when it is behind later", async () => {
+test("a reader that had already read what was too much to keep continues, even when it falls behind later", async () => {
   // The reader does not tell the store how far it has read.
   vi.useFakeTimers({ toFake: ["setInterval"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -378,7 +378,7 @@ test("a reader that had read what there was too much to keep of continues, also 
   expect(textOf(read)).toBe("CheeseGasDone");
 });
 
-test("a reader that was taken for dead continues, or fails if it has missed something", async () => {
+test("a reader that was presumed dead continues, or fails if it has missed something", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   await using runtime = createRuntime({ store });

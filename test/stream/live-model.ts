@@ -1,4 +1,4 @@
-/** A model of the AI SDK whose streams are driven by the test, part by part. */
+/** An AI SDK model whose streams are driven by the test, part by part. */
 import { MockLanguageModelV4 } from "ai/test";
 
 type StreamOf<T> = T extends ReadableStream<infer P> ? P : never;

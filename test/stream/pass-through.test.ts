@@ -74,7 +74,7 @@ test("rule 7: a recorded model passes deltas at once, and its calls when the res
   expect(live.requests).toBe(2);
 });
 
-test("a stream that breaks in the middle is an error, and nothing of it is recorded", async () => {
+test("a stream that breaks in the middle is an error, and is not recorded", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   const go = async (): Promise<{ text: string; errors: unknown[] }> => {

@@ -91,7 +91,7 @@ test("even a schedule row that was put back starts no second run for its time", 
   expect(await runs()).toHaveLength(1);
 });
 
-test('overlap "skip" starts no run while the run before has not ended', async () => {
+test('overlap "skip" starts no run while the previous run has not ended', async () => {
   const { runtime, fire, pass, end } = await open();
   await runtime.schedules.set(hourly);
   await pass(PERIOD);
@@ -129,7 +129,7 @@ test('overlap "queue" runs one at a time, in order, and finishes what is queued 
   expect(await runtime.schedules.list()).toMatchObject([{ paused: true, queued: 0 }]);
 });
 
-test("what was due while no worker was there: none starts nothing, last starts one run", async () => {
+test("runs that were due while no worker was running: 'none' starts nothing, 'last' starts one run", async () => {
   const { runtime, fire, pass, store } = await open();
   await runtime.schedules.set(hourly);
   await runtime.schedules.set({ ...hourly, name: "careful", catchUp: "last" });

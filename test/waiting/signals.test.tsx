@@ -129,7 +129,7 @@ test("each pass of a loop takes the next signal", async () => {
   expect(result.outputs["payment"]).toEqual([{ amount: 1 }, { amount: 2 }, { amount: 3 }]);
 });
 
-test("a second signal with the same key is not stored, also after the first was used", async () => {
+test("a second signal with the same key is not stored, even after the first was used", async () => {
   const { runtime, start, resume, store } = open();
   const twice = workflow(() => (
     <Workflow name="twice">

@@ -27,7 +27,7 @@ const napping = workflow(() => (
   </Workflow>
 ));
 
-/** The time of the sleep is over, as if two hours had passed. */
+/** The sleep has ended, as if two hours had passed. */
 const endSleeps = (store: string): Promise<void> =>
   changeRows(
     store,
@@ -196,7 +196,7 @@ test("while other tasks run, what follows a sleep or a signal does not wait for 
   expect(events).toEqual(["slept", "told"]);
 });
 
-test("each pass of a loop sleeps for itself", async () => {
+test("each pass of a loop has its own sleep", async () => {
   const store = createStorePath();
   const runtime = open(store);
   const looping = workflow((ctx) => (

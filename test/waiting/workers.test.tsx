@@ -50,7 +50,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
   const statusOf = async (runtime: Runtime, runId: string): Promise<string> =>
     (await runtime.describeRun(runId)).status;
 
-  test("a worker resumes a run when its time is over and when its signal arrives", async () => {
+  test("a worker resumes a run when its time is up and when its signal arrives", async () => {
     const runtimeOn = await open();
     const operator = runtimeOn();
     await operator.enqueue("waiting", { input: { ms: 300 }, runId: "queued" });

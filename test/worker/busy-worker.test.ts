@@ -1,4 +1,4 @@
-/** A worker whose places are all taken: what it tells about itself does not depend on a free one. */
+/** A worker whose places are all taken: what it reports about itself does not depend on a free one. */
 import { createRuntime, createWorker } from "toolwright";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";

@@ -81,7 +81,7 @@ for (const kind of STORE_KINDS) {
     answer();
     first.signal("SIGCONT");
     first.signal("SIGTERM");
-    // It drains: nothing of its run is still running.
+    // It drains: no part of its run is still running.
     await first.says("drained");
     expect(await rows()).toEqual(before);
     expect(ledger.requests.length).toBe(requests);

@@ -84,7 +84,7 @@ for (const kind of STORE_KINDS) {
     expect(runs.length).toBe(1);
   });
 
-  test(`on ${kind.name}, the same input is the same run, also when the schema has added defaults`, async () => {
+  test(`on ${kind.name}, the same input is the same run, even when the schema has added defaults`, async () => {
     const runtimeOn = await open();
     const sender = runtimeOn();
     const order = createWorkflows({

@@ -174,7 +174,7 @@ describe("runtime.fork", () => {
     const [request] = await runtime.approvals({ runId, status: "pending" });
     await runtime.resolveToolApproval(request?.id ?? "", { resolution: "happened" });
     await resume(runtime, shop, runId);
-    // The next equal effect is asked about, with the id that the parent's order returned.
+    // The next equal effect needs an answer, and the request has the id that the parent's order returned.
     expect(await runtime.approvals({ runId, status: "pending" })).toMatchObject([
       { toolName: "mail", args: { id: "o1" } },
     ]);
@@ -479,7 +479,7 @@ describe("runtime.fork", () => {
   });
 });
 
-// The workers of PostgreSQL have their own tests.
+// PostgreSQL workers have their own tests.
 it.skipIf(process.env["TOOLWRIGHT_TEST_STORE"] === "postgres")("a worker runs a fork", async () => {
   const world = await createWorld();
   const { runtime, shop, sent } = await finished(world);

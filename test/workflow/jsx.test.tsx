@@ -116,7 +116,7 @@ describe("an error", () => {
     ["an output that createSmithers was not given", { output: undefined }, /"t".*undefined/],
     ["an output by its name", { output: "step" }, /"t".*"step"/],
     ["an approval that is neither true nor false", { needsApproval: "yes" }, /"t".*needsApproval.*"yes"/],
-    ["a condition that is no condition", { skipIf: () => true }, /"t".*skipIf.*a function/],
+    ["an invalid condition", { skipIf: () => true }, /"t".*skipIf.*a function/],
     ["a gate that is misspelt", { needsAproval: true }, /"t" has no prop "needsAproval"/],
     ["an id that no store takes", { id: "x".repeat(600) }, /"xxx.*512 bytes/],
   ])("names a task with %s", async (_what, slip, words) => {

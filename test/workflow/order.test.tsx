@@ -88,7 +88,7 @@ describe("groups", () => {
     expect(events.slice(-2)).toEqual(["after begins", "after ends"]);
   });
 
-  it("a parallel group keeps its own limit, also when the tree is rendered again", async () => {
+  it("a parallel group keeps its own limit, even when the tree is rendered again", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, work, seen } = create();
     const workflow = smithers((ctx) => (
       <Workflow name={`after ${ctx.outputs.step.length}`}>
@@ -506,7 +506,7 @@ describe("failures", () => {
     expect(events).toEqual(["slow begins", "slow ends"]);
   });
 
-  it("the failure of a task is reported, also when the tree cannot be rendered after it", async () => {
+  it("the failure of a task is reported, even when the tree cannot be rendered after it", async () => {
     const { Workflow, Task, Parallel, smithers, outputs } = create();
     const { failed, onProgress } = watchFailure("broken");
     const workflow = smithers((ctx) => {

@@ -47,7 +47,7 @@ it("a schema that grows adds columns, and earlier rows stay in the view", async 
   ]);
 });
 
-it("the loop path is a column, with another name if the outputs have a field path, also one that was added later", async () => {
+it("the loop path is a column, with another name if the outputs have a field 'path', even one that was added later", async () => {
   const dbPath = createStorePath();
   await store(dbPath, "r1", z.object({ a: z.string() }), { a: "1" });
   expect(await rowsOf(dbPath, 'SELECT run_id, path FROM "row"')).toEqual([{ run_id: "r1", path: "0" }]);

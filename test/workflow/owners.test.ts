@@ -88,7 +88,7 @@ describe.concurrent.each(STORE_KINDS)("on $name", (storeKind) => {
     },
   );
 
-  test.each(["while the other is at work", "after the other has finished"])(
+  test.each(["while the other is working", "after the other has finished"])(
     "rules 26 and 27: a process that is stopped on another host loses its run with its lease: woken %s, it fails and cannot write",
     { timeout: 180_000 },
     async (moment) => {

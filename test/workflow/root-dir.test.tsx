@@ -1,4 +1,4 @@
-/** A resumed run keeps the root that it started with, also a default one, and its version. */
+/** A resumed run keeps the root that it started with, even a default one, and its version. */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -120,7 +120,7 @@ it("resumes in the middle of reverting, in another process, without running a ta
     message: expect.stringContaining("are being reverted"),
   });
   const waiting = await runWorkflow(trip, { runtime, runId: "r1", resume: true });
-  // The revert in doubt is asked about. The older one is done meanwhile.
+  // The revert in doubt needs an answer. Meanwhile the older one is done.
   expect(waiting.status).toBe("waiting-approval");
   expect(ledger.slice(4)).toEqual(["cancel insurance", "cancel flight", "cancel hotel"]);
   const [request] = await runtime.approvals({ status: "pending" });
@@ -253,7 +253,7 @@ it("a failed saga is recorded and replayed without its reverts, which happen out
   expect([diff, status, ledger]).toEqual([[], "failed", []]);
 });
 
-it("a fork of a failed saga does again what was reverted, and keeps what was not", async () => {
+it("a fork of a failed saga repeats what was reverted, and keeps what was not", async () => {
   const world = await createWorld();
   const { book, ledger } = createBooking();
   const runtime = await world.runtime();

@@ -23,7 +23,7 @@ export async function openStream<Request>(
   return opened === undefined ? whole() : opened.stream;
 }
 
-/** How providers of the AI SDK refuse what a model cannot do. Each copy of the SDK has its own class, with the same name. */
+/** How AI SDK providers refuse what a model cannot do. Each copy of the SDK has its own class, with the same name. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && error.name === "AI_UnsupportedFunctionalityError";
 }

@@ -1,6 +1,6 @@
 /**
  * Passes a streamed response on while it is recorded. Text, reasoning and tool input pass at once. Calls and the end are held
- * until the response is committed, so that nothing of it takes effect before. A broken stream is never committed.
+ * until the response is committed, so that it has no effect before. A broken stream is never committed.
  */
 import { BrokenResponse } from "../../model/broken-response.ts";
 
@@ -30,7 +30,7 @@ export function recordStream(
     const fail = (error: unknown): void => {
       recorder.onBroken(error);
       if (isCancelled) return;
-      // Providers report a broken stream as a part, and the loops of the AI SDK expect one.
+      // Providers report a broken stream as a part, and the AI SDK's loops expect one.
       controller.enqueue({ type: "error", error });
       controller.close();
       void leave(reader, error);

@@ -1,5 +1,5 @@
 /**
- * The tools of an AI SDK agent in a replay. Our own tools answer from the fixture by themselves. Those of other libraries are
+ * The tools of an AI SDK agent in a replay. Our own tools read their results from the fixture. Those of other libraries are
  * not logged, so their results come from the request that followed the call. None of them runs.
  */
 import { ToolwrightError } from "../../errors.ts";

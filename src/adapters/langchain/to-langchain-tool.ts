@@ -1,5 +1,5 @@
 /**
- * Converts tools for LangChain. Invoked with a tool call, they return a tool message, also for errors. Invoked with
+ * Converts tools for LangChain. Invoked with a tool call, they return a tool message, even for errors. Invoked with
  * plain arguments, they return the output or throw. LangGraph's control flow passes through: exceptions of
  * `interrupt`, and commands and messages that a tool returns.
  */
@@ -26,7 +26,7 @@ import { LANGCHAIN_OPTIONS, type LangChainToolOptions } from "./options.ts";
 import { contentAndArtifact, toContent } from "./tool-content.ts";
 
 /**
- * The capabilities of a tool in a loop of LangChain: the configuration that a plain tool receives. In a graph it also
+ * The capabilities of a tool in a LangChain loop: the configuration that a plain tool receives. In a graph it also
  * has the state, the context, the store and the writer.
  * @example
  * execute: (args, ctx: ToolContext<LangChainContext<State, { userId: string }>>) => ctx.runnableConfig.context.userId

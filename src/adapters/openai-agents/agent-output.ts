@@ -45,7 +45,7 @@ function toStructured(part: ContentPart): ToolOutputText | ToolOutputImage | Too
 /** One of these in an answer of a tool makes the API refuse the request, and every later one of the conversation. */
 const REFUSED = /^(?:audio\/|video\/|application\/octet-stream$|image\/(?!png$|jpeg$|jpg$|gif$|webp$))/;
 
-/** The API tells what a file is by its name. */
+/** The API recognizes the type of a file by its name. */
 function endingOf(mediaType: string): string {
   const [, ending] = /^(?:application|text)\/(\w+)$/.exec(mediaType) ?? [];
   return ending === undefined ? "" : `.${ending}`;

@@ -42,7 +42,7 @@ type CallDetails = NonNullable<Parameters<FunctionTool["invoke"]>[2]>;
 export type OpenAIAgentTool = Omit<FunctionTool<unknown, InputSchema>, "customDataExtractor">;
 
 /**
- * The capabilities of a tool in a loop of OpenAI Agents.
+ * The capabilities of a tool in an OpenAI Agents loop.
  * @example
  * execute: (args, ctx: ToolContext<OpenAIAgentsContext<{ userId: string }>>) => ctx.runContext.context.userId
  */

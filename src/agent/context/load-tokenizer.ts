@@ -1,4 +1,4 @@
-/** Loads the tokenizer of OpenAI models from an optional peer. It is slow and large, so only those models load it. */
+/** Loads the tokenizer for OpenAI models from an optional peer. It is slow and large, so only those models load it. */
 import { importPeer } from "../../load/import-peer.ts";
 import type { CountTokens } from "./count-tokens.ts";
 

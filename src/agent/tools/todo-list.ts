@@ -1,5 +1,5 @@
 /**
- * `manage_todo_list`: the plan of an agent. Every output, also a refusal, has the current version and list. A resumed run
+ * `manage_todo_list`: the plan of an agent. Every output, even a refusal, has the current version and list. A resumed run
  * restores its plan from these outputs.
  */
 import { z } from "zod";
@@ -44,7 +44,7 @@ export class PlanBook {
     return this.#plan;
   }
 
-  /** Applies the plan of an output, also of a replayed one. The highest version wins, in any order. */
+  /** Applies the plan of an output, even a replayed one. The highest version wins, in any order. */
   note(answer: unknown): boolean {
     const plan = planIn(answer);
     if (plan === undefined || plan.version <= this.#plan.version) return false;

@@ -32,7 +32,7 @@ async function loadSdk(): Promise<{ generateText: typeof generateText }> {
   try {
     return await importPeer("ai", () => import("ai"));
   } catch (cause) {
-    throw new ToolwrightError("TOOL_EXECUTION_FAILED", 'A model of the AI SDK needs the package "ai".', {
+    throw new ToolwrightError("TOOL_EXECUTION_FAILED", 'An AI SDK model needs the package "ai".', {
       hint: peerHint("ai", cause),
       effect: "none",
       cause,

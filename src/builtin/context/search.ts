@@ -68,7 +68,7 @@ function toRequest({ query, drive, path, limit }: z.output<typeof schema>, signa
   return { query, location, limit, signal };
 }
 
-/** If the model fails, the search continues by words only. */
+/** If the model fails, the search uses only words. */
 async function tryMeaning(
   host: Host,
   request: Request,

@@ -19,7 +19,7 @@ export function addApproveCommand(program: Command): void {
       "Approves a request. --resume then resumes the run; without it, use toolwright resume <run-id>. A request about " +
         "an interrupted call needs one of three answers: --happened, --run-again, or toolwright deny <id> --give-up.",
     )
-    .argument("<id>", "the id of a request, or of a run that waits for one request only")
+    .argument("<id>", "the id of a request, or of a run that waits for a single request")
     .option("--args <json>", "run the call with these arguments instead: JSON, @file, or -")
     .option(
       "--happened [json]",

@@ -14,7 +14,7 @@ export function addDenyCommand(program: Command): void {
     .description(
       "Denies a request. The agent receives the comment. A request about an interrupted call needs --give-up.",
     )
-    .argument("<id>", "the id of a request, or of a run that waits for one request only")
+    .argument("<id>", "the id of a request, or of a run that waits for a single request")
     .option(
       "--give-up",
       "do not run the interrupted call again; the caller gets the error that it may have happened",

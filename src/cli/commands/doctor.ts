@@ -14,7 +14,7 @@ export function addDoctorCommand(program: Command): void {
     .command("doctor")
     .summary("check Node, the store, the sandbox and optional packages")
     .description(
-      "Checks the version of Node, the store, the sandbox for commands, and optional packages. " +
+      "Checks the Node version, the store, the sandbox for commands, and optional packages. " +
         "With --bench it also measures commits, calls and the sandbox, and says what is slow.",
     )
     .option("--bench", "measure this machine, for about ten seconds");

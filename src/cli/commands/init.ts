@@ -115,8 +115,7 @@ const NOTES: Readonly<Record<string, string>> = {
   "tsconfig.json":
     'Kept tsconfig.json. It needs "module": "nodenext", "types": ["node"], "allowImportingTsExtensions": true, "noEmit": true, ' +
     'and for workflows "jsx": "react-jsx" and "jsxImportSource": "toolwright".',
-  "AGENTS.md":
-    "Kept AGENTS.md. For the commands and rules of Toolwright, run init --agents in an empty folder.",
+  "AGENTS.md": "Kept AGENTS.md. For Toolwright's commands and rules, run init --agents in an empty folder.",
 };
 
 type Commands = readonly (readonly [line: string, what: string])[];

@@ -17,7 +17,7 @@ export function addMcpCommand(program: Command): void {
     .command("mcp")
     .summary("serve tools to MCP clients")
     .description(
-      "Serves the tools of toolwright.config.ts to an MCP client: over stdin and stdout, or over HTTP on this machine.",
+      "Serves the tools in toolwright.config.ts to an MCP client: over stdin and stdout, or over HTTP on this machine.",
     )
     .option(
       "--http [port]",

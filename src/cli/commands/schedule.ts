@@ -53,7 +53,7 @@ function addSet(schedule: Command): void {
       ]),
     )
     .addOption(
-      new Option("--catch-up <how>", "times at which no worker was there (default: none)").choices([
+      new Option("--catch-up <how>", "times at which no worker was running (default: none)").choices([
         "none",
         "last",
       ]),

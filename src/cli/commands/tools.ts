@@ -8,7 +8,7 @@ export function addToolsCommand(program: Command): void {
     .command("tools")
     .summary("list the tools of this project, which are commands too")
     .description(
-      "Lists the tools of toolwright.config.ts in this folder. Each is a command: toolwright <group> <name> --help.",
+      "Lists the tools in this folder's toolwright.config.ts. Each is a command: toolwright <group> <name> --help.",
     );
   withOutputOptions(command)
     .addHelpText("after", examples("toolwright tools", "toolwright tools --json"))

@@ -20,7 +20,7 @@ export function addWorkerCommand(program: Command): void {
     .command("worker")
     .summary("take runs that are ready, and drive them")
     .description(
-      "Takes runs that are ready and drives them: enqueued ones, interrupted ones, and those whose approval was decided. It runs the workflows of toolwright.config by name.",
+      "Takes runs that are ready and drives them: enqueued ones, interrupted ones, and those whose approval was decided. It runs the workflows in toolwright.config by name.",
     )
     .option("--concurrency <runs>", "how many runs at the same time (default: 4)", wholeNumber(1))
     .option(

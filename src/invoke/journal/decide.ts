@@ -198,7 +198,7 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   call.approvedBefore = true;
   call.approvalId = row.approvalId;
   call.editedArgsJson = approval.approvedArgsJson;
-  // Also if it does not run again, because its effect happened.
+  // Even if it does not run again, because its effect happened.
   if (isEdited(call)) addNote(call, editNote(row.inputJson));
 }
 

@@ -63,7 +63,7 @@ async function bindToHost({ host, scope }: Call): Promise<void> {
   host.boundHere.add(runId);
 }
 
-/** `undefined` once a worker has given the run back: the call begins elsewhere. Else a function that ends the call's part. */
+/** `undefined` once a worker has given the run back: the call begins elsewhere. Otherwise a function that ends the call's part. */
 async function enterRun({ host, scope, cleanups }: Call): Promise<(() => void) | undefined> {
   const release = host.claimed.get(scope.root.identity.runId)?.release;
   if (release === undefined) return stay;

@@ -37,7 +37,7 @@ export const enterSpan: Policy = (call, next) => {
   return call.span.enter(call.earlier, () => next(call));
 };
 
-/** The output of a call around it may have its keys, also if it is replayed. */
+/** The output of an enclosing call may contain its keys, even if it is replayed. */
 function noteKeys(call: Call): void {
   for (const outer of callsAround(call)) {
     outer.keysInside ??= new Set();

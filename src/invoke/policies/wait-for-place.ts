@@ -1,5 +1,5 @@
 /**
- * Waits for a place under a limit of the tool across processes. The first waiting call of this runtime stands in line in the
+ * Waits for a place under a limit of the tool across processes. The first waiting call of this runtime has a position in the
  * store, looks whether there is room, and drops places of dead processes. Real time: other processes are waited for.
  */
 import { leaveLine, readPlaces, SEEN_MS, standInLine } from "../../store/tables/tool-limits.ts";

@@ -127,7 +127,7 @@ interface FoundCall {
   withInput(input: unknown): unknown;
 }
 
-/** A call in the format of the AI SDK, of Anthropic, or of OpenAI. */
+/** A call in AI SDK, Anthropic or OpenAI format. */
 function callIn(value: Readonly<Record<string, unknown>>): FoundCall | undefined {
   const { type, toolCallId, id, input } = value;
   if (type === "tool-call" && typeof toolCallId === "string" && value["providerExecuted"] !== true)
@@ -179,7 +179,7 @@ interface FoundResult {
   withOutput(output: unknown): unknown;
 }
 
-/** A result in a message of the AI SDK, of Anthropic, or of OpenAI. */
+/** A result in an AI SDK, Anthropic or OpenAI message. */
 function resultIn(value: Readonly<Record<string, unknown>>): FoundResult | undefined {
   const { type, role, toolCallId, tool_use_id: useId, tool_call_id: callId, output, content } = value;
   if (type === "tool-result" && typeof toolCallId === "string" && isRecord(output))

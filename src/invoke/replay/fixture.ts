@@ -98,7 +98,7 @@ export interface FixtureCall extends FixturePlace {
   readonly reruns?: boolean | undefined;
   /** An equal call of an earlier attempt had the outcome. */
   readonly replayedFrom?: number | undefined;
-  /** Of a denied call. */
+  /** If the call was denied. */
   readonly approval?:
     | { readonly id: string; readonly kind: "call" | "replay" | "task"; readonly comment: string | null }
     | undefined;
@@ -123,10 +123,10 @@ export interface ReplayDifference {
 
 export interface NearestRecord {
   readonly attempt: number;
-  /** Of a call. */
+  /** If it is a call. */
   readonly key?: string | undefined;
   readonly tool?: string | undefined;
   readonly input?: unknown;
-  /** Of a request. */
+  /** If it is a request. */
   readonly position?: number | undefined;
 }

@@ -128,7 +128,7 @@ function expand(responses: readonly FixtureResponse[]): Recorded[] {
   return inOrder.map((response) => ({ response, asked: askedAt(response.position), isUsed: false }));
 }
 
-/** Results of calls, by their ids, in messages of the AI SDK. */
+/** Results of calls, by their ids, in AI SDK messages. */
 function resultsIn(recorded: readonly Recorded[]): Map<string, unknown> {
   const results = new Map<string, unknown>();
   const visit = (value: unknown): void => {

@@ -122,7 +122,7 @@ export class Replay {
     return this.fixture.responses.some(isOf) || this.fixture.calls.some(isOf);
   }
 
-  /** The result of a tool of another library, as the next request has it. */
+  /** The result of another library's tool, as the next request contains it. */
   foreignResult(toolCallId: string): { readonly output: unknown } | undefined {
     return this.#requests.resultOf(toolCallId);
   }

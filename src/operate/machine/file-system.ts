@@ -27,7 +27,7 @@ export function fileSystemOf(folder: string): FileSystem {
 /** Types have these numbers on Linux only. */
 export function fileSystemOfType(type: number, platform: string): FileSystem {
   if (platform !== "linux") return { kind: "disk" };
-  // Some versions of Node report it as a signed number.
+  // Some Node versions report it as a signed number.
   const unsigned = type >>> 0;
   const name = NETWORK[unsigned];
   if (name !== undefined) return { kind: "network", name };

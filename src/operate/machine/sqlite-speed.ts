@@ -55,7 +55,7 @@ function adviceFor(fileSystem: FileSystem): string {
   return 'Move the store to a faster disk. If a power loss may cost the last calls, set durability: "process".';
 }
 
-/** Also without a slow commit, these file systems are a risk for a store. */
+/** Even without a slow commit, these file systems are a risk for a store. */
 function withWarning(measurement: Measurement, fileSystem: FileSystem): Measurement {
   if (fileSystem.kind === "disk" || measurement.status === "note") return measurement;
   const [risk, remedy] =

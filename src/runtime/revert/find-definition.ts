@@ -27,7 +27,7 @@ export function findDefinition(
   if (spec === "none") return withoutRevert(toolName);
   if (spec?.revert !== undefined) return { kind: "revertible", spec, revert: spec.revert };
   if (spec !== undefined) return spec.sideEffect ? withoutRevert(toolName) : { kind: "pure" };
-  // Without a definition, only the log tells an effect from a read.
+  // Without a definition, only the log distinguishes an effect from a read.
   return unrepeatable
     ? {
         kind: "left",

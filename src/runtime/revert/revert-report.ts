@@ -4,7 +4,7 @@ import type { PlannedRevert } from "./plan-reverts.ts";
 /** One effect of a run. */
 export interface RevertEntry {
   readonly tool: string;
-  /** Of the call that had the effect. */
+  /** The key of the call that had the effect. */
   readonly key: string;
   readonly nodeId: string;
   readonly iteration: number;

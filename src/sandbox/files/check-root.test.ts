@@ -62,7 +62,7 @@ describe("checkRoot", () => {
     }
   });
 
-  it("refuses folders of the system, also through a link", () => {
+  it("refuses system folders, even through a link", () => {
     symlinkSync("/etc", join(base, "etc"));
     for (const root of [
       "/etc",

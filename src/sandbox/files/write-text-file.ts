@@ -27,7 +27,7 @@ export interface WriteTextFileOptions {
   readonly beforeReplace?: BeforeReplace | undefined;
 }
 
-/** What is replaced, and by what. `undefined` is no file. */
+/** What is replaced, and by what. `undefined`: there is no file. */
 export type BeforeReplace = (replaced: {
   readonly readBefore: (mostBytes: number) => Buffer | undefined | "too large";
   readonly after: Buffer;

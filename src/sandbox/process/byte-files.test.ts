@@ -9,7 +9,7 @@ function read(descriptor: number | undefined): string {
   return text;
 }
 
-test("every reader gets all of the bytes, also when they were read before", () => {
+test("every reader gets all of the bytes, even if they were read before", () => {
   const files = createByteFiles();
   const first = files.open(Buffer.from("filter"));
   const second = files.open(Buffer.from("filter"));

@@ -150,7 +150,7 @@ test("what git itself writes is not forged", () => {
   expect(forgedLists(join(base, ".git"), new Map(), () => false)).toEqual([]);
 });
 
-test("an index is looked at if it has changed, also its other part and behind a link", () => {
+test("a changed index is checked, including its other part and one behind a link", () => {
   git("init", "-q", ".");
   const folder = join(base, ".git");
   writeFileSync(join(folder, "index"), index(2, [entry("../x")]));

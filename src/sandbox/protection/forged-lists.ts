@@ -152,7 +152,7 @@ interface Entries {
   readonly hashBytes: number;
 }
 
-/** Of a large index, git reads parts at the same time, from places that the file itself names. */
+/** Git reads the parts of a large index at the same time, from places that the file itself names. */
 function readsElsewhere(index: Buffer, { end, starts, dependent, hashBytes }: Entries): boolean {
   const last = index.length - hashBytes - (8 + 4 + hashBytes);
   const isNamed = (at: number, name: string): boolean => index.toString("latin1", at, at + 4) === name;

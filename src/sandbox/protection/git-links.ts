@@ -51,7 +51,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
 /** Objects themselves get their name by a rename, which replaces a link. Lists of them are written through it. */
 const WRITTEN_OBJECTS: ReadonlySet<string> = new Set(["info", "pack"]);
 
-/** Also through other links on the way, which a later command may have made. */
+/** Follows other links on the way, which a later command may have made. */
 function targetOf(link: string): string | undefined {
   const target = readLinkOf(link);
   return target === undefined ? undefined : realPathOf(resolve(dirname(link), target));

@@ -13,7 +13,7 @@ import { rethrowExhausted } from "../rethrow-exhausted.ts";
  */
 export type ProtectionKind = "pin" | "readOnly" | "hideFolder" | "hideFile";
 
-/** A path that a rule found. This file must need no types of Node: public types reach it. */
+/** A path that a rule found. This file must need no Node types: public types reach it. */
 export interface ProtectedPath {
   readonly kind: ProtectionKind;
   readonly path: string;

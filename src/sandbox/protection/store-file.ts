@@ -41,7 +41,7 @@ export function isStoreFile(path: string): boolean {
   } finally {
     closeSync(descriptor);
   }
-  // The tables of a new store may be in its log only.
+  // The tables of a new store may exist only in its log.
   return readStart(`${path}-wal`).includes(TABLE);
 }
 

@@ -134,7 +134,7 @@ function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // There are no leftovers of ours.
+    return []; // We left nothing behind.
   }
 }
 

@@ -20,7 +20,7 @@ export interface Detected {
 /** Absolute paths of the programs that build a sandbox, by name. */
 export type FoundPrograms = Readonly<Record<string, string | undefined>>;
 
-/** `roots` holds the spellings of the sandbox root: no program of ours may come from inside it. */
+/** `roots` holds the spellings of the sandbox root: none of our programs may come from inside it. */
 export function findPrograms(path: string, roots: readonly string[]): FoundPrograms {
   return Object.fromEntries(
     ["bwrap", "perl"].map((name) => [name, findTrustedExecutable(name, path, roots)]),

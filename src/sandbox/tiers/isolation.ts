@@ -26,7 +26,7 @@ export interface Isolation {
   choose(mode: IsolationMode, roots: readonly string[], use?: Use): Promise<Detected>;
 }
 
-/** A command of the agent, or a program of ours for which the agent chose only the arguments. */
+/** A command of the agent, or one of our programs for which the agent chose only the arguments. */
 export type Use = "command" | "ownProgram";
 
 export interface IsolationHost {

@@ -42,7 +42,7 @@ export function viewFor(request: CommandViewRequest): CommandView {
     system,
     home,
     readOnly: [...toolchains.shown, ...outside],
-    // A network namespace does not cover sockets on paths, and access to the host's network is no reason to expose
+    // A network namespace does not cover sockets on paths, and access to the host's network does not justify exposing
     // them.
     maskedFiles: [
       ...toolchains.maskedFiles,

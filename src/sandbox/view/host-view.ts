@@ -81,7 +81,7 @@ const SYSTEM_FOLDERS = [
  * itself closes `irq` and `bus`. Files that require a capability are closed because the command has none.
  */
 const PROC_READ_ONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/acpi", "/proc/scsi"];
-/** Readable for root only, and reveals the host's processes. */
+/** Readable only for root, and reveals the host's processes. */
 const PROC_MASKED = ["/proc/sched_debug"];
 
 /** The system folders that contain the settings of services. */

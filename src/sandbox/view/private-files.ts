@@ -41,7 +41,7 @@ export interface PrivateFilesOptions {
   readonly trustMs?: number;
 }
 
-/** Source code is no secret: packages have modules named `credentials`. */
+/** Source code is not secret: packages have modules named `credentials`. */
 export const SECRET_NAMES =
   /^\.(env|npmrc|netrc|pypirc|git-credentials|pgpass|htpasswd|my\.cnf|dockercfg)($|\.)|^credentials($|\.(?!(?:.*\.)?(?:[cm]?[jt]sx?|map|py[cdio]?|rb|go|rs|java|class|php|h|so)$))|^secrets?\.(ya?ml|json|toml|ini|txt|env)$|^service[-_]account.*\.json$|^id_(rsa|dsa|ed25519|ecdsa)(_sk)?$|\.(key|tfvars|p12|pfx|jks|ppk|kdbx)$/;
 

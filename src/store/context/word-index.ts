@@ -1,5 +1,5 @@
 /**
- * The word index of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest supported versions of Node have a SQLite
+ * The word index of each database: FTS5 in SQLite, tsvector in PostgreSQL. The oldest supported Node versions have a SQLite
  * without FTS5: there a search scans the words, and the first process with FTS5 indexes the rest.
  */
 import { readInteger } from "../tables/columns.ts";
@@ -37,7 +37,7 @@ function toVector(words: readonly string[]): string {
 /** Adds new chunks to the index. SQLite needs this extra step. */
 export function* indexNewChunks(index: WordIndex): Transaction<void> {
   if (index !== "fts5") return;
-  // Created here, not by a migration: migrations must work on every version of Node.
+  // Created here, not by a migration: migrations must work on every Node version.
   yield* change(
     `CREATE VIRTUAL TABLE IF NOT EXISTS toolwright_context_words
      USING fts5(words, content='', contentless_delete=1, tokenize='ascii')`,

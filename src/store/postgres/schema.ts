@@ -6,7 +6,7 @@ import { pause } from "./retry.ts";
 
 /** The advisory lock that serialises concurrent migrations. */
 const MIGRATION_LOCK = 7_421_001;
-/** Shorter than deadlock_timeout of PostgreSQL: the migration times out before a running process is cancelled. */
+/** Shorter than PostgreSQL's deadlock_timeout: the migration times out before a running process is cancelled. */
 const LOCK_TIMEOUT_MS = 200;
 const LONGEST_PAUSE_MS = 300;
 /** How long running processes may keep a migration from its locks. */

@@ -1,10 +1,10 @@
-/** Errors of SQLite, by their primary code. */
+/** SQLite errors, by their primary code. */
 import { expect, test } from "vitest";
 import { asOpenError, asSqliteStoreError, isBusy, whenFree } from "./errors.ts";
 
 const sqliteError = (errcode: number): Error => Object.assign(new Error("failed"), { errcode });
 
-test("a lock is busy, also with an extended code", () => {
+test("a lock is busy, even with an extended code", () => {
   expect([5, 6, 5 | (1 << 8), 13].map((code) => isBusy(sqliteError(code)))).toEqual([
     true,
     true,

@@ -1,4 +1,4 @@
-/** Classifies errors of SQLite: the database is locked, the file is foreign, or it is damaged. */
+/** Classifies SQLite errors: the database is locked, the file is foreign, or it is damaged. */
 import { ToolwrightError } from "../../errors.ts";
 
 const BUSY_RETRY_MS = 10;

@@ -16,7 +16,7 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Reports a bad path with a clearer message than SQLite; a new file is readable by its owner only. */
+/** Reports a bad path with a clearer message than SQLite; a new file is readable only by its owner. */
 function prepareFile(path: string): void {
   try {
     // The file contains inputs and outputs of tools, and the key of the redactions.

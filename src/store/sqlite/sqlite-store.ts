@@ -87,7 +87,7 @@ class SqliteStore implements Store {
     }
   }
 
-  /** `data_version` counts the commits of other connections only. */
+  /** `data_version` counts only the commits of other connections. */
   async version(): Promise<string> {
     try {
       const row = await whenFree(() => this.#prepared("PRAGMA data_version").statement.get());
@@ -231,7 +231,7 @@ class SqliteStore implements Store {
 
 /**
  * Replaces `?1`, `?2` by `?`. Node looks up the name of each parameter for every run, and those with a number have one; Node 22
- * binds them from an object only.
+ * binds them only from an object.
  * @returns `order` has the index of the value for each `?`; `undefined` if that is the order of the values
  */
 function toPositional(sql: string): { readonly text: string; readonly order: readonly number[] | undefined } {

@@ -261,7 +261,7 @@ export function settleApproval(id: string, decision: StoredDecision): Transactio
   return change(SETTLE, id, decision.status, decision.approvedHash, ...DECISION.values(decision));
 }
 
-/** A denial applies to every equal call of the task iteration, also to pending ones. */
+/** A denial applies to every equal call of the task iteration, including pending ones. */
 export function denyEqualRequests(denied: ApprovalRow): Transaction<number> {
   return change(
     `UPDATE toolwright_approvals SET status = 'denied', decided_at_ms = ?5, decided_by = ?6, comment = ?7

@@ -5,7 +5,7 @@ import { all, first, type Row, type SqlValue } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
-/** What tells the state of a call, and its place in the list. */
+/** The columns that determine the state of a call, and its place in the list. */
 export const CALL_MARKS = columns({
   key: text("key"),
   attempt: integer("attempt"),
@@ -113,7 +113,7 @@ export function* readCallMarks(runId: string): Transaction<CallMark[]> {
   return calls;
 }
 
-/** Newest first. Sorts the marks of all calls of the run, and reads the previews of those on the page only. */
+/** Newest first. Sorts the marks of all calls of the run, and reads only the previews of those on the page. */
 export function* listCallHeads(
   runId: string,
   { before, limit }: { readonly before?: CallCursor | undefined; readonly limit: number },

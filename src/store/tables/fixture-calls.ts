@@ -1,4 +1,4 @@
-/** The calls of a run as a fixture has them: without those that tools made inside, and without its reverts. */
+/** The calls of a run as a fixture stores them: without inner calls and without reverts. */
 import { APPROVAL_KINDS } from "./approvals.ts";
 import { CALLS } from "./calls.ts";
 import { readOneOf, readText, readTextOrNull } from "./columns.ts";

@@ -16,7 +16,7 @@ const NEW_OWNER = columns({
 const OWNERS = columns({
   ...NEW_OWNER.map,
   endedAtMs: integerOrNull("ended_at_ms"),
-  /** Its lease decides also on its own host: a stopped worker is taken over although its process exists. */
+  /** Its lease decides even on its own host: a stopped worker is taken over although its process exists. */
   isWorker: flag("is_worker"),
 });
 

@@ -120,7 +120,7 @@ export function* readReadiness(runId: string): Transaction<Readiness | undefined
   );
 }
 
-/** What a worker runs: by name, and for workflows also by the digest of their code. */
+/** What a worker runs: by name and, for workflows, by the digest of their code. */
 export interface Served {
   readonly kind: "workflow" | "agent" | "program";
   readonly name: string;
@@ -129,7 +129,7 @@ export interface Served {
 }
 
 export interface WorkerTraits {
-  /** Where it runs, as owners tell hosts apart. */
+  /** Where it runs. Owners distinguish hosts in the same way. */
   readonly host: string;
   readonly build: string | null;
   /** Its files are those of every other worker. */

@@ -35,7 +35,7 @@ export function* latestCall(scopeId: number, key: string): Transaction<RecordedC
   return row === undefined ? undefined : toRecordedCall(row);
 }
 
-/** All rows of a key in any scope, the latest attempt first. It scans every call: for queries of users only. */
+/** All rows of a key in any scope, the latest attempt first. It scans every call, so only queries of users use it. */
 export function* recordedAnywhere(key: string): Transaction<RecordedCall[]> {
   return (yield* all(ANYWHERE, key)).map(toRecordedCall);
 }

@@ -1,4 +1,4 @@
-/** The responses of recorded runs, and the calls that tell what must not be kept in plain text. */
+/** The responses of recorded runs, and the calls that show what must not be kept in plain text. */
 import { readInteger, readText, readTextOrNull } from "./columns.ts";
 import { all, change, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";

@@ -169,7 +169,7 @@ export function* listReverted(runId: string): Transaction<ReadonlySet<string>> {
 
 const ORIGINAL = /^\{"call":.*?"key":"([^"]+)"/s;
 
-/** The input of a revert begins with the call that it reverts. The log shows a long one as a preview only. */
+/** The input of a revert begins with the call that it reverts. The log shows only a preview of a long one. */
 const TAKEN_BACK = `SELECT SUBSTR(COALESCE(i.body, c.input_json), 1, 2000) AS input
 FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
 LEFT JOIN toolwright_payloads i ON i.key = c.key AND i.attempt = c.attempt AND i.part = 'input'

@@ -186,7 +186,7 @@ export function bindRun(runId: string, host: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET host = ?2 WHERE id = ?1 AND host IS NULL", runId, host);
 }
 
-/** `undefined` also for a run that retention has deleted. */
+/** `undefined` for a run that retention has deleted, too. */
 export function* readRunRow(runId: string): Transaction<RunRow | undefined> {
   const row = yield* first(
     `SELECT ${RUNS.list()}, error_json FROM toolwright_runs WHERE id = ?1 AND status = 'open'`,

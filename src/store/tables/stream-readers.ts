@@ -121,7 +121,7 @@ export interface KeptParts {
   readonly lostIndex: number;
 }
 
-/** `undefined` for a reader that was taken for dead. */
+/** `undefined` for a reader that was presumed dead. */
 export function* readKeptParts({ runId, readerId }: StreamReader): Transaction<KeptParts | undefined> {
   const reader = yield* first(
     "SELECT has_lost FROM toolwright_stream_readers WHERE run_id = ?1 AND reader_id = ?2",

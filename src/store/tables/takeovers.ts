@@ -8,7 +8,7 @@ import { IS_FOR_WORKERS, listedName } from "./runs.ts";
 
 /** Statements about the runs that workers take over, built once per worker. */
 export interface TakeoverStatements {
-  /** Also of runs that a decision or a signal has marked already: nothing else finds out that their owner is dead. */
+  /** Includes runs that a decision or a signal has marked already: nothing else finds out that their owner is dead. */
   readonly listOwners: string;
   readonly readyOf: string;
   readonly readyOrphans: string;

@@ -1,4 +1,4 @@
-/** Tombstones: the ids of deleted runs, so that none is taken for a new run. */
+/** Tombstones: the ids of deleted runs, so that none is mistaken for a new run. */
 import { ToolwrightError } from "../../errors.ts";
 import { readInteger, readText } from "./columns.ts";
 import { change, first, type Row } from "../statement.ts";

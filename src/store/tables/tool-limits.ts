@@ -1,6 +1,6 @@
 /**
  * The limits of tools across processes. A place under `concurrency` is a reservation that belongs to no run, so whatever
- * releases the reservations of a call releases its place too. Processes that wait for a place stand in line here.
+ * releases the reservations of a call releases its place too. Processes that wait for a place queue here.
  */
 import { readInteger, readText } from "./columns.ts";
 import { all, change, first } from "../statement.ts";

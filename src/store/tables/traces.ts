@@ -4,9 +4,9 @@ import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 export interface EarlierTraces {
-  /** Of the activation before this one. */
+  /** The trace of the previous activation. */
   readonly own: string | null;
-  /** Of the run that this one was forked from. */
+  /** The trace of the run that this one was forked from. */
   readonly parent: string | null;
 }
 

@@ -100,7 +100,7 @@ export type TakenRun =
 export interface WorkerStart {
   /** The input as the schema parsed it, for a run that has not started yet. */
   readonly inputJson?: string | undefined;
-  /** Of the worker. Stored with the first start. */
+  /** The build of the worker. Stored with the first start. */
   readonly build: string | null;
   readonly onChange: string | null;
   /** The error of a run that was taken over `most` times in a row without progress. */

@@ -230,7 +230,7 @@ export function closeCall(
     readonly waitsFor?: string | null;
     /** `null`: the one that is stored. */
     readonly note?: string | null;
-    /** Of the request that the call waits for. */
+    /** The trace of the request that the call waits for. */
     readonly trace?: string | null;
   },
   writer: Writer,

@@ -73,7 +73,7 @@ export interface Block {
   readonly thinking?: string;
   readonly signature?: string;
   readonly citations?: null;
-  /** Of a call: the input text, which is sent in pieces. */
+  /** For a call: the input text, which is sent in pieces. */
   readonly inputJson?: string;
 }
 

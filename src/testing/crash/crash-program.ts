@@ -80,7 +80,7 @@ export function createCrashProgram(file: string | URL, options: CrashProgramOpti
 
 function flagsFor(path: string): string[] {
   if (/\.[jt]sx$/.test(path)) return preloadFlags();
-  // The first versions of Node with TypeScript support need a flag for it.
+  // The first Node versions with TypeScript support need a flag for it.
   return path.endsWith(".ts") && process.features.typescript === false ? ["--experimental-strip-types"] : [];
 }
 

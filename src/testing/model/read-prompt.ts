@@ -1,4 +1,4 @@
-/** Reads the messages of the AI SDK for scripts, so that they need not know the format. */
+/** Reads the AI SDK's messages for scripts, so that they need not know the format. */
 import type { ScriptedMessage, ScriptedToolResult } from "./script.ts";
 
 export interface PromptReading {

@@ -1,5 +1,5 @@
 /**
- * A model that returns scripted responses, in the shape of the AI SDK (LanguageModelV4). Nothing of `ai` is imported: it is an
+ * A model that returns scripted responses, in the AI SDK's shape (LanguageModelV4). It imports nothing from `ai`: it is an
  * optional peer, and only the shape matters.
  */
 import { checkOptions } from "../../definition/option-table.ts";

@@ -88,7 +88,7 @@ export const approvalCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "shows an undecided request as expired when its time is over",
+    name: "shows an undecided request as expired after its deadline",
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertApproval(sampleApproval(scope, { expiresAtMs: 5_000 })));

@@ -1,4 +1,4 @@
-/** Rows of calls: one per key and attempt, written by the current owner only. */
+/** Rows of calls: one per key and attempt, written only by the current owner. */
 import assert from "node:assert/strict";
 import { changeBy } from "../../store/statement.ts";
 import {

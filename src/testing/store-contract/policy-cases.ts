@@ -46,7 +46,7 @@ export const policyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "frees a business key for the call that holds it only",
+    name: "frees a business key only for the call that holds it",
     run: async ({ store }) => {
       await commit(store, () => takeClaim(CLAIM, undefined));
       assert.equal(await commit(store, () => releaseClaim("business", "key-2")), 0);

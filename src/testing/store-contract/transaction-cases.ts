@@ -1,4 +1,4 @@
-/** Transactions are atomic, also alongside concurrent writers. */
+/** Transactions are atomic, even with concurrent writers. */
 import assert from "node:assert/strict";
 import { ToolwrightError } from "../../errors.ts";
 import { readInteger } from "../../store/tables/columns.ts";
@@ -157,7 +157,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "shows readers what is committed only",
+    name: "shows readers only what is committed",
     needsSharing: true,
     run: async ({ store, open }) => {
       const reader = await open();
@@ -214,7 +214,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "tells the time in milliseconds",
+    name: "returns the time in milliseconds",
     run: async ({ store }) => {
       const row = await store.read(() => first("SELECT {now} AS now"));
       assert.ok(row !== undefined && Math.abs(readInteger(row, "now") - Date.now()) < 60_000);

@@ -26,7 +26,7 @@ interface Issue {
 type Check = (value: unknown) => Checked | PromiseLike<Checked>;
 
 /**
- * Zod 4, a schema of the AI SDK (also a lazy one), a Standard Schema (Valibot, ArkType, Zod 3, …), or a plain JSON Schema.
+ * Zod 4, an AI SDK schema (a lazy one too), a Standard Schema (Valibot, ArkType, Zod 3, …), or a plain JSON Schema.
  * @param shown the JSON Schema, for schemas that cannot be converted
  */
 export function readSchema(
@@ -139,7 +139,7 @@ function wayOut(vendor: unknown): string {
     case "valibot":
       return `Wrap it with toStandardJsonSchema from @valibot/to-json-schema, ${policy}.`;
     case "zod":
-      return `Use Zod 4, wrap it with zodSchema of the AI SDK, ${policy}.`;
+      return `Use Zod 4, wrap it with the AI SDK's zodSchema, ${policy}.`;
     default:
       return `Use a schema that implements StandardJSONSchemaV1, ${policy}.`;
   }

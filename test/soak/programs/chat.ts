@@ -1,4 +1,4 @@
-/** A chat server of the AI SDK. */
+/** An AI SDK chat server. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ToolLoopAgent } from "ai";

@@ -1,4 +1,4 @@
-/** The HTTP API of Toolwright, with a workflow that it runs itself. */
+/** Toolwright's HTTP API, with a workflow that it runs itself. */
 import { serve } from "../../../src/server/index.ts";
 import { createTools, endFor, openRuntime, readInput, reportReady, TOKEN } from "./soak-process.ts";
 import { createStepsWorkflow } from "./steps-workflow.ts";

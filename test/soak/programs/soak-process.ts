@@ -39,7 +39,7 @@ export function readInput(): SoakInput {
   return JSON.parse(process.argv[2] ?? "") as SoakInput;
 }
 
-/** Tells the soak that the process works. @param url of a server */
+/** Notifies the soak that the process works. @param url of a server */
 export function reportReady(url = ""): void {
   process.send?.({ ready: url });
 }

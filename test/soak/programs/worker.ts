@@ -16,7 +16,7 @@ async function runProgram({ runId, input: given, signal }: ProgramJob): Promise<
   const steps = stepsOf(given);
   await runtime.run({ runId, signal }, async () => {
     for (const step of steps.slice(0, 2)) await place(tools, step);
-    // All of them end before the run does, also if one waits.
+    // All of them end before the run does, even if one waits.
     const ends = await Promise.allSettled(steps.slice(2).map((step) => place(tools, step)));
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   });

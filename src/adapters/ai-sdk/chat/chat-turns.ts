@@ -66,7 +66,7 @@ export async function stateOf(host: Host, chatId: string, turn: ChatTurn): Promi
   return isPending ? "waiting" : "ready";
 }
 
-/** Whether its process has died, also if that was after the turn had ended: then the run is still listed as running. */
+/** Whether its process has died, even if that was after the turn had ended: then the run is still listed as running. */
 export async function isAbandoned(host: Host, chatId: string, turn: ChatTurn): Promise<boolean> {
   if (turn.isGivenUp) return false;
   const run = await host.store.read(() => readRunRow(chatId));

@@ -1,4 +1,4 @@
-/** Serves `useChat` of the AI SDK: durable turns, streams that resume, stops and approvals. */
+/** Serves the AI SDK's `useChat`: durable turns, streams that resume, stops and approvals. */
 import { aFunction, anObject, aRuntime } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { useRuntime } from "../../../runtime/create-runtime.ts";
@@ -17,7 +17,7 @@ export interface ChatAccess {
 
 export interface ChatHandlerOptions {
   readonly runtime: Runtime;
-  /** An agent of the AI SDK. Its model is recorded. */
+  /** An AI SDK agent. Its model is recorded. */
   readonly agent: ChatAgent;
   /** A falsy result refuses the request. Check here whether the caller may use this chat. */
   readonly authorize: (

@@ -14,7 +14,7 @@ import { journalModel } from "../recorded-model.ts";
 import { type BegunTurn, CHAT_TURN, inputHashOf } from "./chat-turns.ts";
 import { type StoredAnswer, storedChunks } from "./stored-answer.ts";
 
-/** The part of an agent of the AI SDK that is used. */
+/** The part of an AI SDK agent that is used. */
 export interface ChatAgent {
   readonly tools?: Readonly<Record<string, unknown>> | undefined;
   stream(options: never): PromiseLike<unknown>;

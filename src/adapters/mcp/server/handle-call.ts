@@ -1,4 +1,4 @@
-/** Handles one request of a client, from its key to its result. An error is the result of this request only. */
+/** Handles one request of a client, from its key to its result. An error is the result of only this request. */
 import { randomUUID } from "node:crypto";
 import type {
   CallToolResult,

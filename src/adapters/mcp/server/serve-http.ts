@@ -62,7 +62,7 @@ export const MCP_HTTP_OPTIONS: OptionTable = optionTable<McpHttpOptions>("serveM
   ),
 });
 
-/** @throws TOOL_OPTION_INVALID, also if the address is not available */
+/** @throws TOOL_OPTION_INVALID, for example if the address is not available */
 export async function serveMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
   checkOptions(MCP_HTTP_OPTIONS, options);
   const { host = "127.0.0.1", port = 0 } = options;

@@ -8,8 +8,8 @@ import { reserveStdoutForProtocol } from "./protocol-stream.ts";
 
 export interface McpStdioOptions extends McpServerOptions {
   /**
-   * The stream for the protocol, a `Writable` of Node. Default: stdout, which other writers can no longer use then.
-   * Typed by the peer: this declaration would otherwise not compile without the types of Node.
+   * The stream for the protocol, a Node `Writable`. Default: stdout, which other writers can no longer use then.
+   * Typed by the peer: this declaration would otherwise not compile without Node's types.
    */
   readonly output?: ConstructorParameters<typeof StdioServerTransport>[1] | undefined;
 }

@@ -22,7 +22,7 @@ import {
   wentThrough,
 } from "./rule.ts";
 
-/** Hooks, settings and pointers of every repository, also under a name other than `.git`. */
+/** Hooks, settings and pointers of every repository, even under a name other than `.git`. */
 export const gitSettings: Rule = {
   access: "readOnly",
   covers: (location) =>
@@ -123,7 +123,7 @@ function namedIn(
   const add = (path: string, usedAs: GitUse, made: "folder" | "file"): void => {
     const { links, end } = follow(path);
     if (mayMake && isBelow(end, root) && lstatOf(end) === undefined) makeMissing(root, end, made);
-    // Also the path as git has it, even outside the root: links on the way have to stay.
+    // Also the path that git stores, even outside the root: links on the way have to stay.
     const found = new Set(links.length === 0 ? [end] : [path, end]);
     for (const each of found)
       if (isBelow(each, root) || links.length > 0) paths.push({ kind: "readOnly", path: each, usedAs });

@@ -30,7 +30,7 @@ export const ownSettings: Rule = {
     linkedFromSettings(location.realRoot, location.realPath).some(
       (path) => realPathOf(path) === location.realPath,
     ) ||
-    // Links elsewhere in the root, also those to a `.toolwright` folder.
+    // Links elsewhere in the root, including those to a `.toolwright` folder.
     recentPaths(location.realRoot, "own", ({ own }) => targetsOf(own)).some((path) =>
       isInside(location.realPath, path),
     ),
@@ -45,7 +45,7 @@ const isFolderName = (path: string): boolean => foldName(basename(path)) === OWN
 const isNamedOwn: Rule["covers"] = (location) =>
   namesOf(location).some((name) => foldName(name) === OWN_FOLDER);
 
-/** Where the links lead, also if there is nothing yet. */
+/** Where the links lead, even if nothing is there yet. */
 function targetsOf(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const target = readLinkOf(path);

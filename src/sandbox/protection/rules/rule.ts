@@ -47,7 +47,7 @@ export function realPlace(path: string, root: string): string | undefined {
   }
 }
 
-/** The real path, also of a file that does not exist in a folder that does. */
+/** The real path, even of a missing file in an existing folder. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);

@@ -16,7 +16,7 @@ export const stores: Rule = {
     (hasDatabaseName(basename(location.realPath)) && isStore(location)),
   find: ({ finds }) =>
     finds.stores.flatMap((store) =>
-      // The side files appear and disappear as the store is opened and closed, which is no reason to stop a command.
+      // The side files appear and disappear as the store is opened and closed, which does not justify stopping a command.
       STORE_SUFFIXES.map(
         (suffix) => ({ kind: "hideFile", path: store + suffix, watched: suffix === "" }) as const,
       ),

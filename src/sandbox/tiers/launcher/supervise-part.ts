@@ -8,7 +8,7 @@ sub parent_of {
   my $stat = join("", <$file>);
   return $stat =~ /^.*\) \S (\d+)/s ? $1 : 0;
 }
-# The kernel's own list, where it has one; else everybody is asked for their parent.
+# The kernel's own list, where it has one; else the parent of every process.
 sub children {
   if (open(my $list, "<", "/proc/$$/task/$$/children")) { return split(" ", join("", <$list>)) }
   opendir(my $proc, "/proc") or return ();
