@@ -86,7 +86,8 @@ export const ERROR_CODES = {
     hint: "A decision cannot be changed; do nothing more.",
   },
   TOOL_APPROVAL_MISMATCH: {
-    meaning: "The decision was made for other arguments or for another version of the tool. Nothing was run.",
+    meaning:
+      "The decision was made for different arguments or for another version of the tool. Nothing was run.",
     hint: "Request approval again: the request must show what would run now.",
   },
   TOOL_OUTCOME_UNKNOWN: {
@@ -94,7 +95,7 @@ export const ERROR_CODES = {
     hint: "Verify the external state first. If the effect is missing, call the tool once more.",
   },
   TOOL_IDEMPOTENCY_CONFLICT: {
-    meaning: "The business key was already used with other arguments. Nothing was run.",
+    meaning: "The business key was already used with different arguments. Nothing was run.",
     hint: "Use the result of the earlier call, or another business key.",
   },
   TOOL_CALL_CYCLE: {

@@ -153,7 +153,7 @@ function notFound(runId: string): ToolwrightError {
 function foreignState(runId: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_TAKEN",
-    `The state names run "${runId}", but that run started with other messages.`,
+    `The state names run "${runId}", but that run started with different messages.`,
     {
       details: { runId },
       hint: "Use the state as invoke returned it, or start another run with its messages.",

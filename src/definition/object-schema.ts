@@ -32,7 +32,7 @@ export function fromObjectInput(schema: JsonSchema, input: unknown): unknown {
   return typeof input === "object" && input !== null && FIELD in input ? input[FIELD] : input;
 }
 
-/** The input that the model sent, with other arguments. */
+/** The input that the model sent, with different arguments. */
 export function withArguments(schema: JsonSchema, input: unknown, args: unknown): unknown {
   const isInside = isWrapped(schema) && typeof input === "object" && input !== null && FIELD in input;
   return isInside ? { ...input, [FIELD]: args } : args;

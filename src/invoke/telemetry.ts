@@ -114,7 +114,7 @@ export interface CallSpan {
 export interface CallEnd {
   /** Its intent is stored. Without it, and without an event about its end, the call has no row, and no span. */
   readonly hasBegun: boolean;
-  /** The span before, for a call that was not entered. */
+  /** The earlier span of a call that was not entered. */
   readonly earlier: EarlierSpan | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Whether an SDK is there. Without one, calls skip telemetry altogether: the API alone would cost some microseconds. */
+/** Whether there is an SDK. Without one, calls skip telemetry altogether: the API alone would cost a few microseconds. */
 import {
   createNoopMeter,
   type MeterProvider,

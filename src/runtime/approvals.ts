@@ -145,7 +145,7 @@ function assertOpen(
   if (decision.argsHash !== undefined && decision.argsHash !== row.argsHash) {
     throw new ToolwrightError(
       "TOOL_APPROVAL_MISMATCH",
-      `The decision on ${id} was made for other arguments.`,
+      `The decision on ${id} was made for different arguments.`,
       {
         details,
         hint: "Read the request again, check its arguments, and decide with its argsHash. The request stays open.",

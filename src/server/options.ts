@@ -46,7 +46,7 @@ export interface HandlerOptions {
 }
 
 export interface ServeOptions extends Omit<HandlerOptions, "basePath"> {
-  /** Default `127.0.0.1`. Any other address than loopback needs `tokens` or TOOLWRIGHT_TOKEN. */
+  /** Default `127.0.0.1`. Any address other than loopback needs `tokens` or TOOLWRIGHT_TOKEN. */
   readonly host?: string | undefined;
   /** Default 4983. `0`: a free port. */
   readonly port?: number | undefined;

@@ -202,7 +202,7 @@ export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL), total: z.
 /** Who decides is the name of the token, so the body cannot say it. */
 export const DECISION = z
   .strictObject({
-    /** That of the request as it was shown. Empty for a task, which has no arguments. */
+    /** The `argsHash` that the request showed. Empty for a task, which has no arguments. */
     argsHash: text(1_000),
     approved: z.boolean().optional(),
     resolution: z.enum(["happened", "run-again", "give-up"]).optional(),

@@ -51,7 +51,7 @@ export function createGit(setup: GitSetup): Git {
   return (args, options) => shell(`git ${args[0]}`, `exec ${gitCommand(setup, args, options?.cwd)}`, options);
 }
 
-/** A git command for a script. Each sandbox costs some milliseconds, so one script does several steps. */
+/** A git command for a script. Each sandbox costs a few milliseconds, so one script does several steps. */
 export function gitCommand(setup: GitSetup, args: readonly string[], cwd = setup.cwd): string {
   const flags = [...FIXED_ARGUMENTS, ...(setup.settings ?? []).flatMap((setting) => ["-c", setting])];
   return [setup.program.file, "-C", cwd, ...flags, ...args].map(quoted).join(" ");

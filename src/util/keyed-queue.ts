@@ -1,4 +1,4 @@
-/** Runs tasks that share a key one after another, in the order of the calls. Tasks with other keys never wait. */
+/** Runs tasks that share a key one after another, in the order of the calls. Tasks with different keys never wait. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<void>>();
 

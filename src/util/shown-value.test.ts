@@ -12,7 +12,7 @@ test.each<[string, unknown, unknown]>([
   ["a part of a buffer", new Uint8Array([1, 2, 3]).subarray(1), "AgM="],
   ["a set", new Set([1, 1n]), [1, "1"]],
   ["a map with texts as keys", new Map([["a", 1]]), { a: 1 }],
-  ["a map with other keys", new Map<unknown, number>([[1, 2]]), [[1, 2]]],
+  ["a map with different keys", new Map<unknown, number>([[1, 2]]), [[1, 2]]],
   ["an error", new TypeError("bad"), { name: "TypeError", message: "bad" }],
   ["an object with toJSON", { toJSON: () => ({ a: 1 }) }, { a: 1 }],
   // oxlint-disable-next-line no-new-wrappers, unicorn/new-for-builtins -- a boxed value is what is tested

@@ -90,7 +90,7 @@ export class PlanWalk {
     }
   }
 
-  /** Iterates, since recursion would overflow the stack after some thousand finished tasks. */
+  /** Iterates, since recursion would overflow the stack after several thousand finished tasks. */
   #enterSequence(children: readonly PlanNode[], loop: readonly number[], done: Done): void {
     let index = 0;
     let isAdvancing = false;

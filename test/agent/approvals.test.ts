@@ -82,7 +82,7 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("a state of another run, or with other messages, is refused", async () => {
+  it("a state of another run, or with different messages, is refused", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(
@@ -340,7 +340,7 @@ describe("approvals", () => {
     ]);
   });
 
-  it("edited arguments are validated, and a reused call id with other arguments needs a new approval", async () => {
+  it("edited arguments are validated, and a reused call id with different arguments needs a new approval", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const { agent } = await createAgent(

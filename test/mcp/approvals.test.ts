@@ -116,7 +116,7 @@ it("continues a waiting call that a client without keys repeats, once for each a
   expect(ledgerOf(folder)).toEqual(["gold"]);
 });
 
-it("ignores an answer that was given before the question, for other arguments", async () => {
+it("ignores an answer that was given before the question, for different arguments", async () => {
   const folder = createServerFolder();
   const client = await connect(folder, { era: "modern", onElicit: () => ({ action: "cancel" }) });
   await client.callTool({ ...risky, ...keyed("first") });

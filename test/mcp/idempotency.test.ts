@@ -46,7 +46,7 @@ it("has one effect when the same key is sent many times at once, to two servers"
   expect(ledgerOf(folder)).toEqual(["pear"]);
 });
 
-it("refuses a key that was used for other arguments or for another tool, and runs nothing", async () => {
+it("refuses a key that was used for different arguments or for another tool, and runs nothing", async () => {
   const folder = createServerFolder();
   const client = await connect(folder);
   await client.callTool({ ...order("apple"), ...keyed("k") });

@@ -31,6 +31,8 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b(?:models?|agents?|tools?|clients?|messages) of the AI SDK\b/i, "AI SDK models"],
   [/\bother makers\b/i, "third-party"],
+  [/\b(?:with|for|has|have) other arguments\b|\bother [a-z]+ than\b/i, "different arguments; other than"],
+  [/\bsome (?:hundred|thousand|(?:milli|micro)?seconds)\b/i, "several, a few"],
   [/\b[a-z]+s? of ours\b(?!")/, "our own"],
   [/\bnothing of (?:it|them)\b/i, "none of its data; it is discarded"],
   [/\bits? time is over\b/i, "its time is up; it has expired"],

@@ -206,7 +206,7 @@ describe("a decision", () => {
     expect(effects).toHaveLength(1);
   });
 
-  it("rule 20: a reused call id with other arguments is another call, with its own request", async () => {
+  it("rule 20: a reused call id with different arguments is another call, with its own request", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({ needsApproval: true });
     const runtime = await world.runtime();

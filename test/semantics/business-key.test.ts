@@ -33,7 +33,7 @@ it("rule 5: of concurrent equal calls in several runs and runtimes, one has the 
   expect(effects).toHaveLength(1);
 });
 
-it("rule 5: a proven no-effect releases the key, even for other arguments", async () => {
+it("rule 5: a proven no-effect releases the key, even for different arguments", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ idempotencyKey: () => "the order" }, (count) => {
     if (count === 1) throw harmless("declined");
@@ -123,7 +123,7 @@ it("rule 5: a call that would wait for its own ancestor fails at once", async ()
   expect(depth).toBe(1);
 });
 
-it("rule 5: a call that was cut off before execute leaves the key free for other arguments", async () => {
+it("rule 5: a call that was cut off before execute leaves the key free for different arguments", async () => {
   const world = await createWorld();
   const stop = new AbortController();
   const { charge, effects } = createCharge({ idempotencyKey: () => "the order" });

@@ -61,7 +61,7 @@ async function attack({ prefix, env, named = [] }: Situation): Promise<{
 
 /**
  * One attack for each thing that a tier does for snapshots, with its result: git writes nothing outside, reads nothing
- * outside, and can still store and read objects. Without a sandbox, the first two give other results. Every night all
+ * outside, and can still store and read objects. Without a sandbox, the first two give different results. Every night all
  * attacks run in each tier.
  */
 const IN_EACH_TIER = {

@@ -193,7 +193,7 @@ describe("runtime.fork", () => {
     expect((await runtime.revert({ runId: run.runId, dryRun: true })).left).toMatchObject([{ tool: "mail" }]);
   });
 
-  it("starts from the start with another input, and with other outputs before the cut", async () => {
+  it("starts from the start with another input, and with different outputs before the cut", async () => {
     const world = await createWorld();
     const { runtime, shop, sent } = await finished(world);
     const other = await runtime.fork({ runId: "p", input: { item: "apple" } });

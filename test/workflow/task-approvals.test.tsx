@@ -68,7 +68,7 @@ it("a denial that the run continues with is an output", async () => {
   expect(result.status).toBe("waiting-approval");
 });
 
-it("a cached task takes the output of an equal task of an earlier run, and runs for other inputs", async () => {
+it("a cached task takes the output of an equal task of an earlier run, and runs for different inputs", async () => {
   const dbPath = createStorePath();
   let runs = 0;
   const { Workflow, Task, smithers, outputs } = createSmithers(

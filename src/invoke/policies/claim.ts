@@ -138,7 +138,7 @@ function isAncestor(call: Call): boolean {
 function conflict(call: Call, held: Claim, row: CallRow): ToolwrightError {
   return new ToolwrightError(
     "TOOL_IDEMPOTENCY_CONFLICT",
-    `Tool "${call.spec.name}": the business key was already used with other arguments (that call is "${row.status}").`,
+    `Tool "${call.spec.name}": the business key was already used with different arguments (that call is "${row.status}").`,
     {
       details: {
         tool: call.spec.name,

@@ -198,4 +198,4 @@ export function badOutput(spec: ToolSpec, what: string, cause?: unknown): Toolwr
 }
 
 const PURE_HINT =
-  "The tool has no external effect, so there is nothing to undo. Call it with other arguments, or continue without its result.";
+  "The tool has no external effect, so there is nothing to undo. Call it with different arguments, or continue without its result.";

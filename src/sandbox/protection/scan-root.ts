@@ -145,7 +145,7 @@ function foldersOf(root: string): Folders {
 }
 
 /**
- * The kernel's clock for files advances in steps of some milliseconds: a folder that changed within one is read
+ * The kernel's clock for files advances in steps of a few milliseconds: a folder that changed within one is read
  * again.
  */
 const SETTLED_MS = 50n;

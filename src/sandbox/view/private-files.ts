@@ -205,7 +205,7 @@ export const TICK_MS = 50;
 const LONGEST_TRUST_MS = 2_000;
 /** A search gets at most one part in this many of the time. */
 const SHARE = 20;
-/** In entries that are looked at: some milliseconds. */
+/** In entries that are read: a few milliseconds. */
 const COST_AT_ONCE = 1_000;
 const SLICE_MS = 5;
 const MOST_KNOWN = 200_000;

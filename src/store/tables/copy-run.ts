@@ -162,7 +162,7 @@ export function* readResponsesToCopy(scopeId: number): Transaction<ResponseToCop
   }));
 }
 
-/** A shorter text is a word in its place. */
+/** A shorter text is a word that is stored instead of a hash. */
 const SHORTEST_HASH = 43;
 
 function isHash(text: string): boolean {
@@ -178,7 +178,7 @@ export interface CopiedResponses {
 
 const CHOSEN_RESPONSES = RESPONSES.pick("attempt", "position");
 
-/** The fork asks with other keys, and maybe with another prompt: a response that is counted answers any request. */
+/** The fork asks with different keys, and maybe with another prompt: a response that is counted answers any request. */
 export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponses[]): Transaction<void> {
   const chosen = fromJson(dialect, CHOSEN_RESPONSES);
   for (const { scopeId, newScopeId, responses } of scopes) {

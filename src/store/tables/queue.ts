@@ -212,7 +212,7 @@ export function parkRun(runId: string, reason: "changed"): Transaction<number> {
   );
 }
 
-/** A worker with other code has started. */
+/** A worker with different code has started. */
 export function unparkRuns(): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET is_due = 1, parked = NULL WHERE parked IS NOT NULL AND ready_at_ms <= {now} AND ${IS_OPEN}`,

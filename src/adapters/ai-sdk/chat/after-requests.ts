@@ -1,4 +1,4 @@
-/** Where an answer continues that a client shows up to its requests for approval: what follows is new to it. */
+/** Finds where an answer continues for a client that has shown it up to its approval requests: what follows is new to it. */
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { Host } from "../../../invoke/host.ts";
 import { readParts } from "../../../store/tables/streams.ts";

@@ -79,7 +79,7 @@ async function isOwned(host: Host, { ownerId }: { readonly ownerId: string | nul
 
 /**
  * The turn that a request is about. `undefined`: a new one.
- * @throws ChatError when the message has other content than before, or the answer is not the last one
+ * @throws ChatError when the content of the message differs from before, or the answer is not the last one
  */
 export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTurn | undefined> {
   const { chatId, key, userId, contentHash } = request;
@@ -95,7 +95,7 @@ export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTu
     throw new ChatError(
       409,
       "CHAT_MESSAGE_TAKEN",
-      `Message "${userId}" was sent before with other content.`,
+      `Message "${userId}" was sent before with different content.`,
       "Send the changed message under a new id.",
     );
   if (request.answer === undefined) return found && toChatTurn(found);

@@ -98,7 +98,7 @@ function assertSameArguments(
   throw new ChatError(
     409,
     "TOOL_APPROVAL_MISMATCH",
-    `The decision on ${request.id} was made for other arguments.`,
+    `The decision on ${request.id} was made for different arguments.`,
     "Reload the chat, and decide again.",
   );
 }

@@ -129,7 +129,7 @@ export async function takeAnswers(
 
 type Content = Readonly<Record<string, unknown>> | undefined;
 
-/** The field may keep its default, true. Any other value than true is a denial. */
+/** The field may keep its default, true. Any value other than true is a denial. */
 function isApproved(content: Content): boolean {
   const approved = content?.["approved"];
   return approved === undefined || approved === true;

@@ -70,7 +70,7 @@ async function refuseOtherCall(
   if (earlier.key === callKey(scope, key, textOfCall(specOf(tool), args, store.secret))) return;
   throw new ToolwrightError(
     "TOOL_IDEMPOTENCY_CONFLICT",
-    `The idempotency key "${key}" was already used for a call of "${earlier.toolName}" with other arguments (status "${earlier.status}").`,
+    `The idempotency key "${key}" was already used for a call of "${earlier.toolName}" with different arguments (status "${earlier.status}").`,
     {
       details: { tool: tool.name, earlier: { tool: earlier.toolName, status: earlier.status } },
       hint: "Use a new key for another call, or repeat the call with the same arguments.",
