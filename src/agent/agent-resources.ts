@@ -3,7 +3,7 @@ import { describe } from "../definition/option-checks.ts";
 import { type Archive, createArchive } from "./context/archive-message.ts";
 import { createNotes, type NoteOf } from "./context/context-window.ts";
 import { createMessageCounter } from "./context/count-tokens.ts";
-import type { MessageMemory } from "./message-memory.ts";
+import { MessageMemory } from "./message-memory.ts";
 import type { AgentMessage } from "../model/messages.ts";
 import { fromInvocable } from "../model/from-invocable.ts";
 import { fromLanguageModel } from "../model/from-language-model.ts";
@@ -23,13 +23,13 @@ export interface AgentResources {
   readonly sizeOf: Promise<(message: AgentMessage) => number>;
 }
 
-export function createAgentResources(options: SmartAgentOptions, memory: MessageMemory): AgentResources {
+export function createAgentResources(options: SmartAgentOptions): AgentResources {
   const model = resolveModel(options.model);
   return {
     options,
     model,
     tools: createToolSet(options),
-    memory,
+    memory: new MessageMemory(),
     archive: createArchive(options.toolResponses ?? {}),
     noteOf: createNotes(),
     sizeOf: createMessageCounter(options.countTokens, model.id),

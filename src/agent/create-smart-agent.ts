@@ -11,7 +11,6 @@ import { type Tool, withOrigin } from "../tool/tool.ts";
 import { Lazy, lazyModule } from "../util/lazy.ts";
 import { Decisions, type DecidedState, type ToolApprovalResolution } from "./decided-state.ts";
 import type { GenerateOptions, GenerateResult } from "./generate.ts";
-import { MessageMemory } from "./message-memory.ts";
 import {
   AGENT_OPTIONS,
   INVOKE_OPTIONS,
@@ -19,13 +18,14 @@ import {
   type InvokeResult,
   type SmartAgentOptions,
 } from "./options.ts";
-import { type AgentInput, type AgentState, checkState } from "./state.ts";
+import { type AgentInput, type AgentState, asGiven, checkState } from "./state.ts";
 import type { InvokeLocation } from "./invoke-agent.ts";
 import { type AgentToolOptions, createAgentTool } from "./sub-agent.ts";
-import { takeInput } from "./take-input.ts";
 import { ownNames } from "./tools/tool-names.ts";
 
-const parts = lazyModule(() => Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts")]));
+const parts = lazyModule(() =>
+  Promise.all([import("./agent-resources.ts"), import("./invoke-agent.ts"), import("./take-input.ts")]),
+);
 const generating = lazyModule(() => import("./generate.ts"));
 
 /** `agent.invoke` in another runtime than the agent's own, for replays. Not for users. */
@@ -69,10 +69,9 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   checkOptions(AGENT_OPTIONS, options);
   const toolNames = checkToolNames(options);
   const decisions = new Decisions();
-  const memory = new MessageMemory();
   const resources = new Lazy(async () => {
-    const [{ createAgentResources }, { invokeAgent }] = await parts.get();
-    return { agent: createAgentResources(options, memory), invokeAgent };
+    const [{ createAgentResources }, { invokeAgent }, { takeInput }] = await parts.get();
+    return { agent: createAgentResources(options), invokeAgent, takeInput };
   });
   const invokeAs = async (
     location: InvokeLocation,
@@ -80,10 +79,12 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
     invoked: InvokeOptions = {},
   ): Promise<InvokeResult<never>> => {
     checkOptions(INVOKE_OPTIONS, invoked);
-    const taken = takeInput(input, memory);
+    // The caller may change the input after this call.
+    const given = resources.value?.takeInput(input, resources.value.agent.memory) ?? asGiven(input);
     const start = async (opened?: OpenRuntime): Promise<InvokeResult<never>> => {
       await decisions.written(input);
-      const { agent, invokeAgent } = await resources.get();
+      const { agent, invokeAgent, takeInput } = await resources.get();
+      const taken = takeInput(given, agent.memory);
       return (await invokeAgent(agent, taken, invoked, opened, location)) as InvokeResult<never>;
     };
     // Taken before the first await: the caller may dispose of the runtime once this function has returned a promise.
@@ -117,9 +118,9 @@ export function createSmartAgent<Output extends z.ZodType = z.ZodType>(
   Object.defineProperty(agent, INVOKE_ON, {
     value: (runtime: Runtime, input: AgentInput): Promise<InvokeResult> =>
       useRuntime(runtime, async (opened) => {
-        const { agent: own, invokeAgent } = await resources.get();
+        const { agent: own, invokeAgent, takeInput } = await resources.get();
         const agentHere = { ...own, options: { ...options, runtime } };
-        return invokeAgent(agentHere, takeInput(input, memory), {}, opened, "anywhere");
+        return invokeAgent(agentHere, takeInput(input, own.memory), {}, opened, "anywhere");
       }),
   });
   return name === undefined ? agent : asToolNamed(agent, () => createAgentTool(invokeInTool, {}, name));

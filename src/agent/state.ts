@@ -102,6 +102,16 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
+/** For the first invoke, before the code that validates it is loaded: a shallow copy of the messages. */
+export function asGiven(input: AgentInput): AgentInput {
+  const messages: unknown = input?.messages;
+  if (!Array.isArray(messages)) return input;
+  const copies = (messages as AgentMessage[]).map((message) =>
+    typeof message !== "object" || Object.isFrozen(message) ? message : { ...message },
+  );
+  return { ...input, messages: copies };
+}
+
 /** @throws TOOL_OPTION_INVALID */
 export function checkState(state: unknown): asserts state is AgentState {
   const isOne = typeof state === "object" && state !== null && "turn" in state && "messages" in state;

@@ -40,7 +40,7 @@ it.each([
   expect(toPrompt([...begin])).toEqual(before);
 });
 
-it("a list that grows is continued, also after the prompt of another one", () => {
+it("a list that grows is continued, even after the prompt of another list", () => {
   const toPrompt = createPromptMaker();
   const growing = [go];
   toPrompt(growing);

@@ -79,7 +79,7 @@ class Schedule {
   /** An error of the workflow or the store, as opposed to a failed task. */
   #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
-  /** A task has ended since the last look: it may end while something else is awaited, and then wakes nobody. */
+  /** A task has ended since the last look: it may end while something else is awaited, and then nothing is woken. */
   #hasChanged = false;
 
   constructor(run: RunState, options: RunPlanOptions) {

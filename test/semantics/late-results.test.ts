@@ -83,7 +83,7 @@ describe("a result that comes late", () => {
     // Another version of the tool asks.
     ["fail", "ask", 3],
   ] as const)(
-    "rule 13: counts although attempt 2 was told that the outcome is unknown (%s, then %s in attempt %i)",
+    "rule 13: counts although attempt 2 received that the outcome is unknown (%s, then %s in attempt %i)",
     async (before, after, attempt) => {
       const world = await createWorld();
       const answer = Promise.withResolvers<{ id: string }>();
@@ -168,7 +168,7 @@ describe("a result that comes late", () => {
       void (await world.runtime()).call(charge, args, again).catch(() => undefined);
       await until(() => effects.length === 2);
       await world.killAll();
-      // The second try was interrupted too, and nobody has been asked about that one.
+      // The second try was interrupted too, and no one has been asked about that one.
       expect(await (await world.runtime()).call(charge, args, again)).toMatchObject({ status: "pending" });
       expect(effects).toHaveLength(2);
     });
