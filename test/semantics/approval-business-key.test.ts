@@ -1,7 +1,7 @@
 /** Rules 5 and 17: a decision about an interrupted call under a business key binds every call that uses the key. */
 import type { Outcome } from "toolwright";
 import { expect, it } from "vitest";
-import { createWorld, never, until, type World } from "./harness.ts";
+import { createWorld, never, until, watchStore, type World } from "./harness.ts";
 import { createBlindCharge } from "./tools.ts";
 
 const args = { amount: 7 };
@@ -61,6 +61,40 @@ it("rule 17: give-up settles the call that requested it, and the other one still
   expect(await call("r3")).toMatchObject({ status: "pending" });
   expect(effects).toHaveLength(1);
 });
+
+it.each([
+  ["happened", { resolution: "happened", output: { id: "seen" } }, "success", 1],
+  ["run-again", { resolution: "run-again" }, "success", 2],
+  // It settles only the call that requested it: the other one requests its own.
+  ["give-up", { resolution: "give-up" }, "pending", 1],
+] as const)(
+  "rule 5: %s about the interrupted call itself answers the others, although its run is not resumed",
+  async (_name, answer, status, runs) => {
+    for (const isWaiting of [false, true]) {
+      const world = await createWorld();
+      const { charge, effects } = createBlindCharge({ idempotencyKey: () => "order-17" }, (count) =>
+        count === 1 ? never() : undefined,
+      );
+      void (await world.runtime()).call(charge, args, { runId: "r1" }).catch(() => undefined);
+      await until(() => effects.length === 1);
+      await world.killAll();
+      const runtime = await world.runtime();
+      const id = idOf(await runtime.call(charge, args, { runId: "r1" }));
+      let reads = 0;
+      const store = watchStore(await world.open(), { onRead: () => (reads += 1) });
+      const other = await world.runtime({ store });
+      const early = isWaiting ? other.call(charge, args, { runId: "r2" }) : undefined;
+      // It looks at the waiting call again and again.
+      if (isWaiting) await until(() => reads > 6);
+      await runtime.resolveToolApproval(id, answer);
+      expect(await (early ?? other.call(charge, args, { runId: "r2" }))).toMatchObject({ status });
+      expect(effects).toHaveLength(runs);
+      const first = await (await world.runtime()).call(charge, args, { runId: "r1" });
+      expect(first.status).toBe(status === "pending" ? "denied" : "success");
+      expect(effects).toHaveLength(runs);
+    }
+  },
+);
 
 it("rule 17: run-again applies once: a second interruption needs a new decision", async () => {
   const world = await createWorld();

@@ -3,6 +3,7 @@
  * owner is never replaced. Every wait has a timeout: a tool that never settles must not block equal calls forever.
  */
 import { ToolwrightError } from "../../errors.ts";
+import { readApproval } from "../../store/tables/approvals.ts";
 import { callsByKey, type CallRow } from "../../store/tables/calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { markUnknown } from "../../store/tables/write-calls.ts";
@@ -18,7 +19,8 @@ const LONGEST_PAUSE_MS = 250;
 
 /**
  * Returns when the row is no longer running. Uses real time, which is all that processes share.
- * @param options.includesPending also waits while the call waits for approval
+ * @param options.includesPending also waits while the call waits for approval, until its question about an interrupted try
+ * is answered: the answer may bind the caller too, and the waiting call may never be made again
  * @throws TOOL_TIMEOUT, TOOL_ABORTED
  */
 export async function waitForOwner(
@@ -33,8 +35,11 @@ export async function waitForOwner(
   if (running !== undefined && row.status === "started") await pause(call, deadline, running);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     if (row.ownerId === host.ownerId) await host.failedWrites.settle();
-    const current = await host.store.read(() => sameRow(row));
-    const isWaiting = current?.status === "pending" && options.includesPending === true;
+    const { current, isAnswered } = await host.store.read(function* () {
+      const found = yield* sameRow(row);
+      return { current: found, isAnswered: found !== undefined && (yield* hasAnswer(found)) };
+    });
+    const isWaiting = current?.status === "pending" && options.includesPending === true && !isAnswered;
     if (!isWaiting && (current?.status !== "started" || current.ownerId !== row.ownerId)) return;
     if (!isWaiting && !(await isAlive(call, row))) {
       const changes = await host.store.transaction(() => markUnknown(row, host.clock.now()), "normal");
@@ -116,6 +121,15 @@ export async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
       return true;
   }
   return false;
+}
+
+/** Whether the call waits for an answer about an interrupted try of it, and somebody has given one. */
+export function* hasAnswer({ status, waitsFor, key }: CallRow): Transaction<boolean> {
+  if (status !== "pending" || waitsFor === null) return false;
+  // A decided request does not expire.
+  const question = yield* readApproval(waitsFor, 0);
+  const isDecided = question?.status === "approved" || question?.status === "denied";
+  return isDecided && question.kind === "replay" && question.callKey === key;
 }
 
 function* sameRow({ scopeId, key, attempt }: CallRow): Transaction<CallRow | undefined> {

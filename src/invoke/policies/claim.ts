@@ -15,7 +15,7 @@ import type { Result } from "../outcome.ts";
 import { aborted, Contended, type Policy, refuse, type Next } from "../policy.ts";
 import { resolveUnknown } from "../journal/resolve-unknown.ts";
 import { hadEffect, resultOfSameBusinessKey } from "../journal/same-business-key.ts";
-import { waitForOwner } from "../journal/wait-for-owner.ts";
+import { hasAnswer, waitForOwner } from "../journal/wait-for-owner.ts";
 import { effectOf } from "../journal/effect.ts";
 
 export const claim: Policy = (call, next) =>
@@ -42,15 +42,15 @@ async function claimKey(call: Call, idempotencyKey: (args: unknown) => string, n
   const refusal = takeKey(call, idempotencyKey);
   if (refusal !== undefined) return refusal;
   for (;;) {
-    const found = await call.host.store.read(() => readClaimedCall(call.idempotencyKey));
+    const found = await call.host.store.read(() => readHolder(call.idempotencyKey));
     if (found === undefined) return nextWith(call, undefined, next);
-    const { held, call: row } = found;
+    const { held, call: row, isAnswered } = found;
     if (held.deleted !== undefined) return refuse(forgotten(call, held.deleted));
     if (held.callKey === call.key) return nextWith(call, held, next);
     // A claim and its call are written together: without the call, the effect under the key is unknown.
     if (row === undefined) return refuse(forgotten(call, undefined));
     if (!hasArguments(call, held.argsHash)) return refuse(conflict(call, held, row));
-    if (row.status === "started" || row.status === "pending") {
+    if (row.status === "started" || (row.status === "pending" && !isAnswered)) {
       if (isAncestor(call)) return refuse(cycle(call));
       const refusal = await waitFor(call, row);
       if (refusal !== undefined) return refusal;
@@ -59,6 +59,11 @@ async function claimKey(call: Call, idempotencyKey: (args: unknown) => string, n
     const answer = await answerFrom(call, row);
     return answer ?? nextWith(call, held, next, row);
   }
+}
+
+function* readHolder(idempotencyKey: string) {
+  const found = yield* readClaimedCall(idempotencyKey);
+  return found && { ...found, isAnswered: found.call !== undefined && (yield* hasAnswer(found.call)) };
 }
 
 /** Claims of version 0.1 have the hash of its key derivation. */
