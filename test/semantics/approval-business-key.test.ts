@@ -2,7 +2,7 @@
 import type { Outcome } from "toolwright";
 import { expect, it } from "vitest";
 import { createWorld, never, until, watchStore, type World } from "./harness.ts";
-import { createBlindCharge } from "./tools.ts";
+import { createBlindCharge, harmless } from "./tools.ts";
 
 const args = { amount: 7 };
 
@@ -95,6 +95,27 @@ it.each([
     }
   },
 );
+
+it("rule 5: happened binds the key also if the answer is recorded in a later attempt, and the try says none", async () => {
+  const world = await createWorld();
+  const answer = Promise.withResolvers<never>();
+  const { charge, effects } = createBlindCharge({ idempotencyKey: () => "order-17" }, () => answer.promise);
+  const runtime = await world.runtime();
+  const abort = new AbortController();
+  const cut = runtime.call(charge, args, { runId: "r1", signal: abort.signal });
+  await until(() => effects.length === 1);
+  abort.abort();
+  await cut;
+  const second = { runId: "r1", attempt: 2 };
+  const id = idOf(await runtime.call(charge, args, second));
+  const output = { id: "seen" };
+  await runtime.resolveToolApproval(id, { resolution: "happened", output });
+  answer.reject(harmless("refused"));
+  await until(async () => (await world.log("r1"))[0]?.["effect"] === "none");
+  expect(await runtime.call(charge, args, second)).toMatchObject({ status: "success", output });
+  expect(await runtime.call(charge, args, { runId: "r2" })).toMatchObject({ status: "success", output });
+  expect(effects).toHaveLength(1);
+});
 
 it("rule 17: run-again applies once: a second interruption needs a new decision", async () => {
   const world = await createWorld();

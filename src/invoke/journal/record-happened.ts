@@ -1,7 +1,7 @@
 /** Stores that an interrupted call happened, with its output. */
 import { KEY_VERSION } from "../../definition/call-key.ts";
 import { type ApprovalRow, voidPending } from "../../store/tables/approvals.ts";
-import type { CallRow } from "../../store/tables/calls.ts";
+import { callsByKey, type CallRow } from "../../store/tables/calls.ts";
 import { takeClaim } from "../../store/tables/claims.ts";
 import { readClaimedCall } from "../../store/tables/recorded-calls.ts";
 import { savePayload } from "../../store/tables/payloads.ts";
@@ -54,14 +54,19 @@ export async function recordHappened(
 
 /** The result must be found by every call with the same business key, so the claim moves to this call. */
 function* holdBusinessKey(call: Call, row: CallRow): Transaction<void> {
-  if (row.idempotencyKey === null) return;
-  const held = (yield* readClaimedCall(row.idempotencyKey))?.held;
-  if (held === undefined || held.callKey === row.key || held.deleted !== undefined) return;
+  if (call.spec.idempotencyKey === undefined && row.idempotencyKey === null) return;
+  // A later attempt that only asked has not derived its key.
+  const rows = row.idempotencyKey === null ? yield* callsByKey(row.scopeId, row.key) : [row];
+  const idempotencyKey = rows.find((one) => one.idempotencyKey !== null)?.idempotencyKey ?? null;
+  if (idempotencyKey === null) return;
+  const held = (yield* readClaimedCall(idempotencyKey))?.held;
+  if (held === undefined || held.deleted !== undefined) return;
+  if (held.callKey === row.key && held.attempt === row.attempt) return;
   yield* takeClaim(
     {
-      idempotencyKey: row.idempotencyKey,
+      idempotencyKey,
       toolName: call.spec.name,
-      argsHash: executedHash(call, KEY_VERSION),
+      argsHash: held.callKey === row.key ? held.argsHash : executedHash(call, KEY_VERSION),
       scopeId: row.scopeId,
       callKey: row.key,
       attempt: row.attempt,
