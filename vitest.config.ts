@@ -26,8 +26,8 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     isolate: false,
     setupFiles: ["test/fresh-file.ts"],
-    // On two cores the default is one worker. Many tests wait for leases, processes and servers, so three keep both cores busy.
-    maxWorkers: 3,
+    // On two cores the default is one worker. Many tests wait for leases, processes and servers, so four keep both cores busy.
+    maxWorkers: 4,
     // A test that takes a second on an idle machine may take thirty beside others that start processes.
     testTimeout: 90_000,
     hookTimeout: 120_000,
