@@ -66,6 +66,13 @@ const FILES: readonly [string, string][] = [
     "a set-user-id program for other users",
     `cp /bin/true src/s; chmod 4755 src/s; perl -e 'open(my $f, "<", "src/s"); chmod(04755, $f); umask(0); sysopen(my $t, "src/t", 0101, 04755)'; [ -u src/s ] || [ -u src/t ] && echo OPEN`,
   ],
+  // Only Btrfs and bcachefs have such a call: elsewhere it fails too, for another reason.
+  [
+    "a copy of the whole subvolume, with what is hidden in the root",
+    perl(
+      `open(my $d, "<", "src"); my $b = pack("q a4088", fileno($d), "copy"); ioctl($d, 0x50009401, $b); $! == 1 or print "OPEN $!"`,
+    ),
+  ],
   ["a device", `mknod src/b b 8 0 || mknod src/c c 1 1 && echo OPEN`],
   ["a mount", `mkdir -p src/m; mount -t tmpfs x src/m && echo OPEN`],
   ["leaving by chroot", `chroot / true && echo OPEN`],

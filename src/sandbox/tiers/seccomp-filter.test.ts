@@ -86,6 +86,15 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(ask(table.ioctl, 0, 0x5401)).toBe(ALLOW);
   });
 
+  test("copies no subvolume, and single files as before", () => {
+    // BTRFS_IOC_SNAP_CREATE, SNAP_CREATE_V2, SUBVOL_CREATE, SUBVOL_CREATE_V2, SNAP_DESTROY, BCH_IOCTL_SUBVOLUME_CREATE.
+    for (const control of [0x5000_9401, 0x5000_9417, 0x5000_940e, 0x5000_9418, 0x5000_940f, 0x4020_bc10])
+      expect(ask(table.ioctl, 3, control)).toBe(errno(1));
+    // FICLONE, FICLONERANGE, FIDEDUPERANGE, and the attributes of a file.
+    for (const control of [0x4004_9409, 0x4020_940d, 0xc018_9436, 0x8008_6601])
+      expect(ask(table.ioctl, 3, control)).toBe(ALLOW);
+  });
+
   test("lets a command change its own limits and priority, and no other process", () => {
     const strict = buildSeccompFilter(name, { sockets: "none", noOtherProcesses: true });
     const strictly = (number: number, ...args: number[]): number =>
@@ -142,7 +151,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
       expect([0o3, 0o2000003, 0o1003, 0o1000, 0o2001100].map(open)).toEqual(Array(5).fill(errno(13)));
       expect([0, 1, 2, 0o100, 0o1001, 0o1102, 0o2000000, 0o10000000].map(open)).toEqual(Array(8).fill(ALLOW));
     }
-    for (const control of [0x4008_6602, 0x4004_6602, 0x401c_5820])
+    for (const control of [0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4080_6685, 0x800c_6613])
       expect([strictly(table.ioctl, 0, control), ask(table.ioctl, 0, control)]).toEqual([errno(1), ALLOW]);
   });
 

@@ -56,8 +56,7 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
       answer(ALLOW),
     ]),
   );
-  const controls = [TIOCSTI, TIOCLINUX, ...(options.noUncheckedAccess === true ? ATTRIBUTE_CONTROLS : [])];
-  program.push(...onCall(table.ioctl, [load(argument(1)), ...allowAllBut(controls)]));
+  program.push(...onCall(table.ioctl, judgeControl(options)));
   program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
   // A datagram socket of a pair can still send to any name. A connected stream cannot be connected again.
   const datagrams =
@@ -88,6 +87,30 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   }
   program.push(answer(ALLOW));
   return assemble(program);
+}
+
+/**
+ * Btrfs and bcachefs copy a whole subvolume in one call that any user may make, on a folder that is open for reading. The
+ * copy contains what mounts hide in the root, and on older kernels everything around the root. Copies of single files
+ * (reflinks) stay, because both files have to be open.
+ */
+function judgeControl({ noUncheckedAccess }: SeccompOptions): Instruction[] {
+  const controls = [TIOCSTI, TIOCLINUX, ...(noUncheckedAccess === true ? UNCHECKED_CONTROLS : [])];
+  const ofBtrfs = [
+    load(argument(1)),
+    ...REFLINKS.flatMap((value) => [jumpIfEqual(value, 0, 1), answer(ALLOW)]),
+    answer(errno(EPERM)),
+  ];
+  return [
+    load(argument(1)),
+    keepBits(CONTROL_GROUP),
+    jumpIfEqual(BCACHEFS_GROUP, 0, 1),
+    answer(errno(EPERM)),
+    jumpIfEqual(BTRFS_GROUP, 0, ofBtrfs.length),
+    ...ofBtrfs,
+    load(argument(1)),
+    ...allowAllBut(controls),
+  ];
 }
 
 /**
@@ -139,8 +162,17 @@ const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
-/** FS_IOC_SETFLAGS, its 32-bit form, and FS_IOC_FSSETXATTR. */
-const ATTRIBUTE_CONTROLS = [0x4008_6602, 0x4004_6602, 0x401c_5820];
+/**
+ * Change a file or folder that is open for reading: FS_IOC_SETFLAGS and its 32-bit form, FS_IOC_FSSETXATTR, and for ever
+ * FS_IOC_ENABLE_VERITY and FS_IOC_SET_ENCRYPTION_POLICY.
+ */
+const UNCHECKED_CONTROLS = [0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4080_6685, 0x800c_6613];
+/** The byte of a control's number that says to which part of the kernel it belongs. */
+const CONTROL_GROUP = 0xff00;
+const BTRFS_GROUP = 0x9400;
+const BCACHEFS_GROUP = 0xbc00;
+/** FICLONE, FICLONERANGE and FIDEDUPERANGE, in the group of Btrfs for all file systems. */
+const REFLINKS = [0x4004_9409, 0x4020_940d, 0xc018_9436];
 const SET_USER_ID = 0o4000;
 const EXECUTABLE = 0o111;
 const WRITABLE_FOR_ALL = 0o2;
