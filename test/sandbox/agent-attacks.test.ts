@@ -222,6 +222,27 @@ describe.each(attackers(0))("as %s", (user) => {
       expect(paths.filter((_, at) => ended[at]?.code !== "TOOL_PATH_PROTECTED")).toEqual([]);
     });
 
+    test("the user's own settings in the root, and the template of new repositories", SLOW, async () => {
+      const { root, home } = place;
+      place.person(
+        `mkdir -p dots/template/hooks dots/config; mv ${home}/.gitconfig dots/gitconfig; ln -s ${root}/dots/gitconfig ${home}/.gitconfig; ln -s ${root}/dots/config ${home}/.config; git config -f dots/gitconfig init.templateDir ${root}/dots/template`,
+      );
+      const settings = ["dots/gitconfig", "dots/config/git/config"];
+      const hooks = ["post-commit", "post-checkout"].map((name) => `dots/template/hooks/${name}`);
+      const written = await place.run(
+        ...[...settings, ...hooks].map((write) => ({ write, content: "evil" })),
+        {
+          bash: `printf '${evil()}' > evil; chmod +x evil; for f in ${settings.join(" ")}; do mkdir -p $(dirname $f); printf '[core]\n\tfsmonitor = %s\n' $PWD/evil > new; cat new >> $f; mv -f new $f; done; for f in ${hooks.join(" ")}; do cp evil $f; done; mv dots away; true`,
+        },
+      );
+      expect(written.map(({ code }) => code)).toEqual([...Array(4).fill("TOOL_PATH_PROTECTED"), undefined]);
+      place.person(
+        `git init -q ../new; cd ../new; git commit -q --allow-empty -m x; git status; git checkout -q -b b`,
+      );
+      expect(place.isPwned()).toBe(false);
+      expect(place.person(`cat dots/gitconfig; ls dots/template/hooks`)).toContain("templateDir");
+    });
+
     test("files in which git keeps its own state cannot make it write or read elsewhere", SLOW, async () => {
       place.person(
         `git init -q . && echo x > tracked && git add tracked && git commit -qm first && git branch b && echo z > z && git add z && git commit -qm second && git format-patch -q -2 --stdout HEAD > ../mails; git am -q ../mails || true`,

@@ -35,7 +35,7 @@ export interface GitPlace {
 /** The settings of one repository, and those of the user and the machine, which apply to it too. */
 export function readGitGuards(place: GitPlace): GitGuards {
   const own = readSettings([join(place.gitDir, "config"), join(place.gitDir, "config.worktree")]);
-  const shared = readSettings(sharedConfigFiles());
+  const shared = readSettings(userSettings());
   const folders = new Set<string>();
   const programs = new Set<string>();
   const missing = new Set<string>();
@@ -48,6 +48,12 @@ export function readGitGuards(place: GitPlace): GitGuards {
       // Husky's hooks in `_` only run the files of the same names in the parent folder.
       folders.add(folder);
       if (basename(folder) === "_") folders.add(dirname(folder));
+      continue;
+    }
+    // `git init` and `git clone` copy its hooks into the new repository.
+    if (name === "init.templatedir") {
+      const folder = absolute(value, place.workTree);
+      folders.add(folder).add(join(folder, "hooks"));
       continue;
     }
     // Git updates a submodule in the folder of that submodule, whose path is its name unless it was moved.
@@ -146,7 +152,8 @@ function readEntries(file: string): readonly ConfigEntry[] {
 
 const SETTLED_MS = 50;
 
-function sharedConfigFiles(): string[] {
+/** The settings of the user and the machine, whether they exist or not. */
+export function userSettings(): string[] {
   const home = process.env["HOME"] ?? homedir();
   return [
     "/etc/gitconfig",

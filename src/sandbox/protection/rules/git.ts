@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { FileLocation } from "../../files/follow-path.ts";
 import { isInside } from "../../is-inside.ts";
 import { completesRepository, settingsFoldersOf } from "../git-folder.ts";
-import { readGitGuards, type GitPlace } from "../git-guards.ts";
+import { readGitGuards, userSettings, type GitPlace } from "../git-guards.ts";
 import { foldName, GIT_OBEYED, isGitObeyedName, isGitPath } from "../protected-names.ts";
 import { followInside, makeMissing, type GitUse, type ProtectedPath } from "../protection-plan.ts";
 import { recentPaths } from "../recent-finds.ts";
@@ -37,12 +37,16 @@ export const gitSettings: Rule = {
     ].map((path) => ({ kind: "readOnly", path })),
 };
 
-/** Hooks folders, included files and programs that the configuration of a repository, the user or the machine names. */
+/**
+ * Hooks folders, included files and programs that the configuration of a repository, the user or the machine names, and
+ * the user's own configuration if it lies in the root (a folder of dotfiles).
+ */
 export const namedByGit: Rule = {
   access: "readOnly",
   covers({ realPath, realRoot: root }) {
     const place = foldPath(realPath);
     const isNamed = (paths: readonly string[]): boolean => paths.some((path) => isInside(place, path));
+    if (isNamed(spellings(userSettingsIn(root), root))) return true;
     for (let folder = dirname(realPath); ; folder = dirname(folder)) {
       if (folder === root || lstatOf(join(folder, ".git")) !== undefined) {
         if (isNamed(namedBySettings(placesOfWorkTree(folder), root))) return true;
@@ -62,9 +66,14 @@ export const namedByGit: Rule = {
       known.set(path, followed);
       return followed;
     };
-    return [...placesIn(search), ...repositoriesAbove(search.root)].flatMap((place) =>
-      namedIn(place, search.root, follow),
-    );
+    return [
+      ...userSettingsIn(search.root).flatMap((file) =>
+        namedPaths(search.root, follow(file), { path: file, usedAs: "settings", mayMake: true }),
+      ),
+      ...[...placesIn(search), ...repositoriesAbove(search.root)].flatMap((place) =>
+        namedIn(place, search.root, follow),
+      ),
+    ];
   },
 };
 
@@ -81,13 +90,17 @@ function isPartOfRepository({ realPath, realRoot }: FileLocation): boolean {
   return false;
 }
 
-/** Folded, as spelled, as the real path, and where links lead that lead to nothing yet. */
 function namedBySettings(places: readonly GitPlace[], root: string): string[] {
-  return places
-    .flatMap((place) => {
-      const { folders, settings, programs, missingPrograms } = readGitGuards(place);
-      return [...folders, ...settings, ...programs, ...missingPrograms];
-    })
+  const paths = places.flatMap((place) => {
+    const { folders, settings, programs, missingPrograms } = readGitGuards(place);
+    return [...folders, ...settings, ...programs, ...missingPrograms];
+  });
+  return spellings(paths, root);
+}
+
+/** Folded, as spelled, as the real path, and where links lead that lead to nothing yet. */
+function spellings(paths: readonly string[], root: string): string[] {
+  return paths
     .flatMap((path) => [path, realPathOf(path), followInside(path, root).end])
     .filter((path) => path !== root)
     .map(foldPath);
@@ -120,19 +133,38 @@ function namedIn(
     paths.push({ kind: "readOnly", path: join(place.gitDir, "config.worktree") });
   }
   const mayMake = isDirectory(place.gitDir);
-  const add = (path: string, usedAs: GitUse, made: "folder" | "file"): void => {
-    const { links, end } = follow(path);
-    if (mayMake && isBelow(end, root) && lstatOf(end) === undefined) makeMissing(root, end, made);
-    // Also the path that git stores, even outside the root: links on the way have to stay.
-    const found = new Set(links.length === 0 ? [end] : [path, end]);
-    for (const each of found)
-      if (isBelow(each, root) || links.length > 0) paths.push({ kind: "readOnly", path: each, usedAs });
-  };
-  for (const folder of folders) add(folder, "hooks", "folder");
-  for (const file of settings) add(file, "settings", "file");
+  const add = (path: string, usedAs: GitUse): void =>
+    void paths.push(...namedPaths(root, follow(path), { path, usedAs, mayMake }));
+  for (const folder of folders) add(folder, "hooks");
+  for (const file of settings) add(file, "settings");
   // A program may be a link that leads to nothing.
-  for (const file of [...programs, ...missingPrograms]) add(file, "program", "file");
+  for (const file of [...programs, ...missingPrograms]) add(file, "program");
   return paths;
+}
+
+function namedPaths(
+  root: string,
+  { links, end }: ReturnType<typeof followInside>,
+  { path, usedAs, mayMake }: { path: string; usedAs: GitUse; mayMake: boolean },
+): ProtectedPath[] {
+  if (mayMake && isBelow(end, root) && lstatOf(end) === undefined)
+    makeMissing(root, end, usedAs === "hooks" ? "folder" : "file");
+  // Also the path as git has it, even outside the root: links on the way have to stay.
+  const found = new Set(links.length === 0 ? [end] : [path, end]);
+  return [...found].flatMap((each) =>
+    isBelow(each, root) || links.length > 0 ? [{ kind: "readOnly", path: each, usedAs }] : [],
+  );
+}
+
+/** Those that may lie in the root, or be reached through it. */
+function userSettingsIn(root: string): string[] {
+  return userSettings().filter((file) => {
+    for (let path = file; ; path = dirname(path)) {
+      if (isInside(path, root)) return true;
+      const stat = lstatOf(path);
+      if (stat !== undefined) return stat.isSymbolicLink() || realPathOf(path) !== path;
+    }
+  });
 }
 
 /** Creates missing hooks and settings, so that a command cannot create them. */
