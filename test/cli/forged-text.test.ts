@@ -102,6 +102,24 @@ describe("untrusted text", () => {
     }
   });
 
+  it("makes none in a fixture that is printed, which holds the same value", async () => {
+    const folder = createFolder();
+    const say = defineTool({
+      name: "say",
+      schema: z.object({ text: z.string() }),
+      execute: ({ text }) => text,
+    });
+    const hidden = `${HOSTILE}\u00AD\u061C\u180E\u206A\u3164\uFEFF\uFFF9\u{1D173}\u{E0100}`;
+    {
+      await using runtime = createRuntime({ store: join(folder, "toolwright.db"), recording: "keep" });
+      await runtime.run({ runId: "r", name: HOSTILE }, () => runtime.call(say, { text: hidden }));
+    }
+    const { stdout, json } = await toolwright(folder, ["record", "r"]);
+    expectHarmless(stdout);
+    expect(stdout).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
+    expect(json()).toMatchObject({ calls: [{ input: { text: hidden } }] });
+  });
+
   it("makes none in the lines of a run, whose printed commands work when they are pasted", async () => {
     const folder = createFolder({
       "w.tsx": QUESTIONS.replace('name="questions"', `name={${JSON.stringify(HOSTILE)}}`),
