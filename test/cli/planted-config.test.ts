@@ -1,10 +1,27 @@
 /** A `toolwright.config.ts` that an agent's command planted is untrusted code: no command loads it. */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPlace, type Place, requireBubblewrap, script } from "../sandbox/process-harness.ts";
+import {
+  createPlace,
+  DEFAULTS,
+  type Place,
+  requireBubblewrap,
+  script,
+  until,
+} from "../sandbox/process-harness.ts";
 import { toolwright } from "./command.ts";
 
 /** Leaves a trace when it is loaded. */
@@ -137,6 +154,39 @@ describe.runIf(process.platform === "linux")("a planted configuration", () => {
     execFileSync("sh", ["-c", command]);
     expect(await toolwright(place.root, ["tools"])).toMatchObject({ code: 0 });
     expect(isPwned()).toBe(true);
+  });
+
+  it("is refused while the command runs, and after the agent was killed before it could mark the file", async () => {
+    const source = pathToFileURL(resolve("src/sandbox/process/run-command.ts")).href;
+    const text = `touch started; until [ -e go ]; do sleep 0.01; done; echo '${evil(home)}' > planted.tmp; mv planted.tmp toolwright.config.ts; touch planted; exec sleep 600`;
+    const request = { ...DEFAULTS, rootDir: place.root, cmd: "sh", args: ["-c", text], timeoutMs: 600_000 };
+    const program = `await (await import("${source}")).runCommand(${JSON.stringify(request)})`;
+    const options = ["--experimental-strip-types", "--no-warnings", "--input-type=module"];
+    const agent = spawn(process.execPath, [...options, "-e", program], { stdio: "ignore" });
+    const exited = once(agent, "exit");
+    try {
+      await until(() => existsSync(join(place.root, "started")));
+      // It can no longer look at the root, as in a long calculation.
+      agent.kill("SIGSTOP");
+      writeFileSync(join(place.root, "go"), "");
+      await until(() => existsSync(join(place.root, "planted")));
+      expect((await toolwright(place.root, ["tools"])).stderr).toContain("was created or replaced while");
+    } finally {
+      agent.kill("SIGKILL");
+      await exited;
+    }
+    for (let command = 0; command < 2; command += 1) {
+      const { code, stderr } = await toolwright(place.root, ["tools"]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("was created or replaced while")]);
+      expect(isPwned()).toBe(false);
+      // The next command in the root finds what the killed one has left.
+      expect(await script(place.root, "true")).toMatchObject({ ok: true });
+    }
+    const [, trust = ""] =
+      /To trust it: (rm .*)\n/.exec((await toolwright(place.root, ["tools"])).stderr) ?? [];
+    execFileSync("sh", ["-c", trust]);
+    expect(await toolwright(place.root, ["tools"])).toMatchObject({ code: 0 });
+    expect(readdirSync(join(home, "toolwright/running"))).toEqual([]);
   });
 
   it("in another folder does not affect this one", async () => {

@@ -10,6 +10,7 @@ import { processIsolation, type Isolation, type Use } from "../tiers/isolation.t
 import type { Detected } from "../tiers/detect-isolation.ts";
 import { guardCommand } from "../protection/guard-command.ts";
 import { planProtections } from "../protection/plan-protections.ts";
+import { noteCommand } from "../protection/untrusted-files.ts";
 import type { IsolationMode, IsolationTier } from "../tiers/isolation-tier.ts";
 import { planPlain } from "../tiers/none.ts";
 import type { PlanRequest } from "../tiers/tier.ts";
@@ -114,6 +115,7 @@ async function runGuarded(
   const { tier } = detected.description;
   for (let build = 1; ; build += 1) {
     const plan = planProtections(plain);
+    const forget = plain.rootReadOnly ? undefined : noteCommand(plan.root.path, plan.finds.own);
     try {
       const guard = plain.rootReadOnly ? undefined : guardCommand(plan, tier);
       const result = await runProcess({
@@ -130,6 +132,7 @@ async function runGuarded(
       }
       if (build === MAX_BUILDS) throw changedWhileBuilt(result.mismatch ?? "", tier);
     } finally {
+      forget?.();
       plan.close();
     }
   }

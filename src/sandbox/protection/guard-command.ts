@@ -3,16 +3,7 @@
  * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
  * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
-import {
-  closeSync,
-  fstatSync,
-  readdirSync,
-  realpathSync,
-  statSync,
-  unlinkSync,
-  watch,
-  type FSWatcher,
-} from "node:fs";
+import { closeSync, fstatSync, readdirSync, unlinkSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
@@ -36,7 +27,7 @@ import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
 import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
-import { distrustFile } from "./untrusted-files.ts";
+import { distrustFile, fileBehind } from "./untrusted-files.ts";
 
 export interface CommandGuard {
   /** Starts watching. Calls `stop` once, when the command has to be stopped. */
@@ -226,17 +217,6 @@ export function guardCommand(
 function hookFoldersOf(gitDir: string): readonly string[] {
   if (foldName(basename(gitDir)) !== ".git") return [];
   return readGitGuards({ gitDir, workTree: dirname(gitDir) }).folders;
-}
-
-/** Which file a name leads to. A link's target may be created, and links on the way to it may change. */
-function fileBehind(path: string): string | undefined {
-  try {
-    const real = realpathSync(path);
-    const { dev, ino } = statSync(real, { bigint: true });
-    return `${dev}:${ino}:${real}`;
-  } catch {
-    return undefined; // It is gone, or the link leads nowhere.
-  }
 }
 
 /** A link that was there may have a new target. */
