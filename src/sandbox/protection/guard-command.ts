@@ -3,7 +3,7 @@
  * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
  * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
-import { closeSync, fstatSync, readdirSync, unlinkSync, watch, type FSWatcher } from "node:fs";
+import { closeSync, fstatSync, readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
@@ -28,6 +28,7 @@ import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
 import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
 import { distrustFile, fileBehind } from "./untrusted-files.ts";
+import { watchFolder, type Watcher } from "./watch-folder.ts";
 
 export interface CommandGuard {
   /** Starts watching. Calls `stop` once, when the command has to be stopped. */
@@ -79,7 +80,7 @@ export function guardCommand(
   const watched = new Set(plan.protections.flatMap((each) => (each.watched ? [each.path] : [])));
   /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
   const violations = new Map<string, Violation>();
-  let watching: Watching | undefined;
+  let watching: Watcher | undefined;
 
   const lookAtKnown = (): void => {
     for (const { path, identity, watched, kind } of plan.protections) {
@@ -238,10 +239,6 @@ interface Violation {
   readonly taken?: readonly string[];
 }
 
-interface Watching {
-  close(): void;
-}
-
 /** Most commands end sooner and need no watchers. The check at the end sees what happened before. */
 const GRACE_MS = 25;
 const TOGETHER_MS = 2;
@@ -257,8 +254,8 @@ function watchFolders(
   plan: ProtectionPlan,
   watched: ReadonlySet<string>,
   look: (isWide: boolean, renamed: readonly string[]) => void,
-): Watching {
-  const watchers: FSWatcher[] = [];
+): Watcher {
+  const watchers: Watcher[] = [];
   const renamed = new Set<string>();
   let isOver = false;
   let isAsked = false;
@@ -285,8 +282,7 @@ function watchFolders(
     for (const folder of [...folders].slice(0, MAX_WATCHERS)) {
       const inFolder = [...watched].filter((path) => dirname(path) === folder);
       const paths = new Map(inFolder.map((path) => [basename(path), path]));
-      const watcher = watchFolder(folder, paths, onEvent);
-      if (watcher !== undefined) watchers.push(watcher);
+      watchers.push(watchFolder(folder, paths, onEvent));
     }
     tick();
   }, GRACE_MS);
@@ -297,26 +293,6 @@ function watchFolders(
       for (const watcher of watchers.splice(0)) watcher.close();
     },
   };
-}
-
-/**
- * Calls `onEvent` after each change, with one of the `paths` if that got or lost its name. A command may cause many
- * thousands of events, so each costs no more than to look up its name.
- */
-function watchFolder(
-  folder: string,
-  paths: ReadonlyMap<string, string>,
-  onEvent: (path: string | undefined) => void,
-): FSWatcher | undefined {
-  try {
-    const watcher = watch(folder, { persistent: false }, (kind, name) =>
-      onEvent(kind === "rename" && name !== null ? paths.get(name) : undefined),
-    );
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch {
-    return undefined; // No watches are left: the periodic check has to do.
-  }
 }
 
 /** With the folders in it, but for those that were closed `before`: a command may close one inside the other. */
