@@ -163,7 +163,7 @@ const IOPRIO_WHO_PROCESS = 1;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /**
- * Change a file or folder that is open for reading: FS_IOC_SETFLAGS and its 32-bit form, FS_IOC_FSSETXATTR, and for ever
+ * Change a file or folder that is open for reading: FS_IOC_SETFLAGS and its 32-bit form, FS_IOC_FSSETXATTR, and, forever,
  * FS_IOC_ENABLE_VERITY and FS_IOC_SET_ENCRYPTION_POLICY.
  */
 const UNCHECKED_CONTROLS = [0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4080_6685, 0x800c_6613];
