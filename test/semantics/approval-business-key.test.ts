@@ -84,7 +84,7 @@ it.each([
       const store = watchStore(await world.open(), { onRead: () => (reads += 1) });
       const other = await world.runtime({ store });
       const early = isWaiting ? other.call(charge, args, { runId: "r2" }) : undefined;
-      // It looks at the waiting call again and again.
+      // It keeps looking at the waiting call.
       if (isWaiting) await until(() => reads > 6);
       await runtime.resolveToolApproval(id, answer);
       expect(await (early ?? other.call(charge, args, { runId: "r2" }))).toMatchObject({ status });

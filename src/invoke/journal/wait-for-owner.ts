@@ -123,7 +123,7 @@ export async function isAtWork({ host }: Call, row: CallRow): Promise<boolean> {
   return false;
 }
 
-/** Whether the call waits for an answer about an interrupted try of it, and somebody has given one. */
+/** Whether the call waits for an answer about an interrupted try of it, and one was given. */
 export function* hasAnswer({ status, waitsFor, key }: CallRow): Transaction<boolean> {
   if (status !== "pending" || waitsFor === null) return false;
   // A decided request does not expire.

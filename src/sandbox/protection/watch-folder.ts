@@ -9,7 +9,7 @@ export interface Watcher {
   close(): void;
 }
 
-/** Some milliseconds. */
+/** A few milliseconds. */
 const MOST_EVENTS = 1_024;
 const PAUSE_MS = 10;
 
