@@ -302,7 +302,7 @@ describe("characters that reorder or hide text", () => {
     const runtime = open(store);
     const hidden = "pay \u202Eecila\u202C \u200B\u{E0041}bob";
     const tool = defineTool({
-      name: "pay",
+      name: hidden,
       schema: z.object({ text: z.string() }),
       needsApproval: true,
       approvalPrompt: () => hidden,
@@ -314,7 +314,13 @@ describe("characters that reorder or hide text", () => {
     const { page } = await openPage(await serveStore(store));
     await page.getByRole("link", { name: "pay \\u202eecila" }).first().click();
     await page.getByRole("button", { name: "Approve" }).waitFor();
-    const shown = `${await page.locator("body").innerText()} ${await page.title()}`;
+    const titled = await page.locator("[title], [aria-label]").all();
+    const values = await Promise.all(
+      titled.flatMap((one) => [one.getAttribute("title"), one.getAttribute("aria-label")]),
+    );
+    const attributes = values.join(" ");
+    expect(attributes).toContain("\\u202eecila");
+    const shown = `${await page.locator("body").innerText()} ${await page.title()} ${attributes}`;
     expect(shown).toContain("\\u202eecila");
     expect(shown).not.toMatch(/[\u200B-\u200F\u202A-\u202E\u{E0000}-\u{E007F}]/u);
     const raw = await (await page.request.get(new URL("/api/v1/approvals", page.url()).href)).text();
