@@ -40,7 +40,7 @@ test.each<[string, (text: string) => unknown, string]>([
   ["edited", (text) => text.replace('"tool": "say"', '"tool": "shout"'), "was edited after it was recorded"],
   ["without a part", (text) => ({ ...(JSON.parse(text) as object), calls: undefined }), "is damaged: calls"],
   ["newer", (text) => text.replace('"version": 1', '"version": 2'), "has version 2"],
-  ["something else", () => ({ name: "package" }), "is not a fixture"],
+  ["something else", () => ({ name: "package" }), "is not a Toolwright fixture"],
   ["a missing file", () => "nowhere.fixture.json", "cannot be read"],
 ])("a fixture that is %s", async (_what, change, message) => {
   await expect(replayRun(change(toFixtureText(fixture)) as object, { agent: program })).rejects.toMatchObject(
@@ -64,5 +64,5 @@ test("options that do not fit are refused by name", async () => {
   await expect(replayRun(fixture, { workflow: {} })).rejects.toThrow(
     /Option workflow is for runs of workflows/,
   );
-  await expect(replayRun(fixture, { agent: {} })).rejects.toThrow(/Option agent must be an agent/);
+  await expect(replayRun(fixture, { agent: {} })).rejects.toThrow(/Option agent must be an AI SDK agent, a smart agent, or a function/);
 });
