@@ -1,6 +1,6 @@
 /**
  * The order of the test files. Slow ones come first, so that no worker is left with one at the end. A worker keeps its
- * process only for files of one project, so those of the other projects come last.
+ * process only for files of one project. Those on PostgreSQL wait most, so they come first, beside the checks of `npm test`.
  */
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -19,7 +19,7 @@ export const SLOW = [
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project.name))].sort();
+    const projects = [...new Set(sorted.map(({ project }) => project.name))].sort().reverse();
     const slowness = ({ moduleId }: TestSpecification): number => {
       const path = relative(this.ctx.config.root, moduleId);
       const place = SLOW.findIndex((pattern) => pattern.test(path));

@@ -64,5 +64,7 @@ test("options that do not fit are refused by name", async () => {
   await expect(replayRun(fixture, { workflow: {} })).rejects.toThrow(
     /Option workflow is for runs of workflows/,
   );
-  await expect(replayRun(fixture, { agent: {} })).rejects.toThrow(/Option agent must be an AI SDK agent, a smart agent, or a function/);
+  await expect(replayRun(fixture, { agent: {} })).rejects.toThrow(
+    /Option agent must be an AI SDK agent, a smart agent, or a function/,
+  );
 });
