@@ -19,7 +19,7 @@ export const SLOW = [
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project.name))].sort().reverse();
+    const projects = [...new Set(sorted.map(({ project }) => project.name))].sort().toReversed();
     const slowness = ({ moduleId }: TestSpecification): number => {
       const path = relative(this.ctx.config.root, moduleId);
       const place = SLOW.findIndex((pattern) => pattern.test(path));
