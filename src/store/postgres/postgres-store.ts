@@ -353,13 +353,14 @@ function* readSnapshot(): Transaction<string> {
   return String(row?.["version"]);
 }
 
-function toPostgres(sql: string): string {
+export function toPostgres(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
     .replaceAll("{position}", "nextval('toolwright_run_positions')")
     .replaceAll("{skip}", "FOR UPDATE SKIP LOCKED")
     .replaceAll("{share}", "FOR SHARE")
     .replaceAll("{update}", "FOR UPDATE")
+    .replaceAll("{bytes}", 'COLLATE "C"')
     .replaceAll(/\?(\d+)/g, "$$$1");
 }
 

@@ -243,11 +243,11 @@ function toPositional(sql: string): { readonly text: string; readonly order: rea
   return { text, order: order.every((index, place) => index === place) ? undefined : order };
 }
 
-function toSqlite(sql: string): string {
+export function toSqlite(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
     .replaceAll("{position}", POSITION)
-    .replaceAll(/\{share\}|\{update\}|\{skip\}/g, "");
+    .replaceAll(/\{share\}|\{update\}|\{skip\}|\{bytes\}/g, "");
 }
 
 /** No column is a blob, and no number is read as a bigint. */

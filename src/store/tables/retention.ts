@@ -10,12 +10,11 @@ import type { RecordedPlace } from "./recorded-responses.ts";
 import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
+import { IS_IN_TASK } from "./scopes.ts";
 import type { RunStatus } from "./workflow-runs.ts";
 
 const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
-/** Includes the turns of a chat in the task: their path is the path of the task and a number. */
-const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
-  WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
+const SCOPES_OF_TASK = `(SELECT s.id FROM toolwright_scopes s WHERE ${IS_IN_TASK})`;
 
 /** What models said, in plain text. */
 const TABLES_OF_RESPONSES = ["toolwright_responses", "toolwright_stream_parts"];

@@ -123,7 +123,8 @@ export function reopenRun(
   );
 }
 
-const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
+/** The open scopes `s` of a run. */
+export const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
 /** A worker ends what it has claimed itself: its program may open several scopes, one after the other. */
 const IS_OPEN = `(claimed_by IS NOT NULL OR EXISTS (SELECT 1 ${OPEN_SCOPE}))`;
 const IS_WAITING = `(CAST(?4 AS BIGINT) = 1
