@@ -33,7 +33,7 @@ export class Decisions {
       ? state.pendingApprovals.find((one) => one?.id === id)
       : undefined;
     if (shown === undefined)
-      throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
+      throw refusal("id", `must be the id of a pending approval in this state, not ${JSON.stringify(id)}`);
     // Checked now, not when the state is used: a plain `approved` does not decide about an interrupted call.
     const { approved } = verdictOn(shown, resolution);
     const before = this.written(state);

@@ -26,7 +26,7 @@ export function editNote(inputJson: string | null): string {
   return `The approver edited the arguments of this call: ${cut} instead of those you sent.`;
 }
 
-/** Whether the arguments that run differ from those that were sent. */
+/** Whether the effective arguments differ from the arguments that were sent. */
 export function isEdited(call: Call): boolean {
   return (
     call.editedArgsJson !== null &&

@@ -125,7 +125,7 @@ export class Call extends Progress {
 
   // Written by `validate`.
 
-  /** The arguments that would run, unparsed: those that were sent, or those that an approver edited. */
+  /** The arguments that would run, unparsed: as sent, or as edited by an approver. */
   sent: unknown = undefined;
   /** `sent` as the schema parsed it. */
   input: unknown = undefined;
@@ -287,7 +287,7 @@ function textOf(call: Call, args: unknown, version: KeyVersion | undefined): str
   return textOfCall(call.spec, args, call.host.store.secret, version);
 }
 
-/** The hash of the arguments that run: those that an approver edited, or those that were sent. */
+/** The hash of the arguments that run: as edited by an approver, or as sent. */
 export function executedHash(call: Call, version: KeyVersion): string {
   const { editedArgsJson, scope } = call;
   if (editedArgsJson === null && version === scope.keyVersion) return argumentsHash(call);
@@ -345,7 +345,7 @@ export function keysAround(call: Call): ReadonlySet<string> {
 
 /**
  * Calls inside a call count in their own scope, so that parallel calls never take each other's indexes. Each try counts from
- * the start, so that its calls match those of earlier tries, which are stored.
+ * the start, so that its calls match the stored calls of earlier tries.
  */
 export function innerScopeOf(ofTry: Try): Scope {
   const { call } = ofTry;

@@ -46,7 +46,7 @@ export async function traceWork<T>(
   }
 }
 
-/** Agents and loops have their own words for how they ended. Spans use those of `runtime.runs`. */
+/** Agents and loops have their own words for how they ended. Spans use the words of `runtime.runs`. */
 function toRunStatus(status: string | undefined): string | undefined {
   if (status === "waiting") return "waiting-approval";
   return status === "complete" ? "finished" : status;

@@ -126,7 +126,7 @@ function* readParent(runId: string): Transaction<Parent> {
   };
 }
 
-/** The input and options that the fork starts with; `null`: those of the parent. */
+/** The input and options that the fork starts with; `null`: the parent's. */
 function startOf(
   workflow: WorkflowRunRow | undefined,
   { input }: ForkOptions,
@@ -165,7 +165,7 @@ function* copyTasks(
   runId: string,
   { tasks, open }: Kept,
 ): Transaction<void> {
-  // A task outside any loop is stored without a path, and its scope with that of a first pass.
+  // A task outside any loop is stored without a path, and its scope with the path of a first pass.
   const places =
     open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
   yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...places]);

@@ -22,7 +22,7 @@ export function currentFrame(): Frame | undefined {
   return frames.getStore();
 }
 
-/** The context of new spans: that of the application if it was made inside ours, else ours. */
+/** The context of new spans: the application's if it was made inside ours, else ours. */
 export function currentContext(watch: Watch): Context {
   const own = frames.getStore()?.context;
   const active = watch.try(() => context.active(), ROOT_CONTEXT);

@@ -68,8 +68,7 @@ const tokenList: Check = (value, field) => {
   for (const key of ["name", "token"] as const) {
     const all = tokens.map((one) => one[key]);
     const index = all.findIndex((one, position) => all.indexOf(one) !== position);
-    if (index >= 0)
-      throw new Problem(`${field}[${index}].${key}`, "is the same as that of an earlier token.");
+    if (index >= 0) throw new Problem(`${field}[${index}].${key}`, "is already used by an earlier token.");
   }
 };
 

@@ -1,7 +1,7 @@
 /**
- * Reads the parts of a run, live, in any process. Parts that this runtime writes arrive at once; those of other processes are
- * read from the store after each of their commits. A reader that is slow delays only itself: what it has not taken is dropped
- * here, and read from the store when it continues.
+ * Reads the parts of a run, live, in any process. Parts that this runtime writes arrive immediately; parts of other
+ * processes are read from the store after each commit. A reader that is slow delays only itself: what it has not taken is
+ * dropped here, and read from the store when it continues.
  */
 import type { Store, Transaction } from "../store/store.ts";
 import type { RunState } from "../store/run-words.ts";

@@ -49,7 +49,7 @@ export type ForeignPolicy = ToolPolicies<never, never, never> & {
 
 const DEFINITION_PARTS = ["name", "description", "outputSchema", "execute"];
 
-/** @param policy policies that override those of the tool itself */
+/** @param policy policies that override the tool's own */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   if (!isToolLike(value)) throw notATool(value);
   if (isRegistry(value)) {
@@ -88,7 +88,7 @@ function isToolLike(value: unknown): value is ToolLike {
 }
 
 /**
- * The spec for a call of the value: that of `fromTool(value)`, without creating a tool first.
+ * The spec for a call of the value, as in `fromTool(value)`, without creating a tool first.
  * @param field the name of the value in errors
  */
 export function specFrom(value: ToolLike, field: string): ToolSpec {

@@ -58,7 +58,7 @@ export async function insertNewRun(
   return inserted === 1 ? 1 : undefined;
 }
 
-/** @param epoch the one that the run has if the claim is committed */
+/** @param epoch the epoch of the run once the claim is committed */
 export function claimRun<T>(
   host: Host,
   runId: string,

@@ -271,7 +271,7 @@ class Schedule {
 
   #startReady(): void {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
-      // After a failure no task starts; those that run are awaited.
+      // After a failure no task starts; running tasks are awaited.
       if (this.#failed.length > 0 || this.#thrown !== undefined || this.#run.signal.aborted) return;
       if (this.#run.release?.isRequested === true) return;
       const task = this.#ready.shift();

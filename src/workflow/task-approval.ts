@@ -33,7 +33,7 @@ export async function checkTaskApproval(
 
 const NO_CONTRACT = JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] });
 
-/** Creates the request, or reads the one that exists. */
+/** Creates the request, or reads the existing one. */
 async function requestTaskApproval(run: RunState, { props, loop }: TaskInstance): Promise<ApprovalRow> {
   const { host, runId } = run;
   const path = loop.join(".");

@@ -1,5 +1,5 @@
 /**
- * Walks a plan: reports the tasks that may start, and is notified of those that ended. The cost of a step does not
+ * Walks a plan: reports the tasks that may start, and is notified of tasks that ended. The cost of a step does not
  * grow with the plan: a sequence remembers its position, a group counts.
  */
 import type { ToolwrightError } from "../errors.ts";

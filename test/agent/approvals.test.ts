@@ -100,7 +100,7 @@ describe("approvals", () => {
     });
     const id = two.state.pendingApprovals[0]?.id ?? "";
     expect(() => agent.resolveToolApproval(one.state, { id, approved: true })).toThrow(
-      "must be that of a pending approval",
+      "must be the id of a pending approval",
     );
     const stolen = { ...one.state, pendingApprovals: two.state.pendingApprovals };
     await expect(

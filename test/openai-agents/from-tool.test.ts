@@ -91,7 +91,7 @@ describe("a function tool", () => {
     ]);
   });
 
-  test("counts as a non-idempotent side effect, and keeps its policies and those of the program", async () => {
+  test("counts as a non-idempotent side effect, and keeps its own policies and the program's", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment();
     expect(getDefinedToolMetadata(fromTool(pay))).toMatchObject({ sideEffect: true, idempotent: false });

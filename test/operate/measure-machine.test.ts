@@ -113,7 +113,7 @@ test("adds the schema to the options of an address", () => {
   );
 });
 
-test("the command prints the measurements and advice, and its exit code is that of the checks", async () => {
+test("the command prints the measurements and advice, and the checks decide its exit code", async () => {
   const folder = createFolder();
   const { code, json, stderr } = await toolwright(folder, ["doctor", "--bench", "--json"]);
   expect(stderr).toBe("");

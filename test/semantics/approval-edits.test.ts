@@ -13,7 +13,7 @@ function idOf(outcome: Outcome): string {
   return outcome.approval.id;
 }
 
-it("rule 19: the approved arguments run; the call stays the one that was requested", async () => {
+it("rule 19: the approved arguments run; the call keeps the identity of the request", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -122,7 +122,7 @@ it("rule 19: a later attempt matches the requested arguments and the approved on
   expect(effects).toHaveLength(1);
 });
 
-it("rule 19: the business key is that of the approved arguments", async () => {
+it("rule 19: the business key is derived from the approved arguments", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({
     needsApproval: ({ amount }) => amount > 5,

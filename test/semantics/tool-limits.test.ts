@@ -232,7 +232,7 @@ describe("concurrency", () => {
     const world = await createWorld();
     const begun = Promise.withResolvers<void>();
     let inside = 0;
-    // Both hold their place before one of them asks for that of the other.
+    // Both hold their place before either asks for the other's.
     const meet = (): Promise<void> => {
       inside += 1;
       if (inside === 2) begun.resolve();

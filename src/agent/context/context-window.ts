@@ -24,7 +24,7 @@ export interface WindowOptions {
   readonly trigger: number;
 }
 
-/** The message in place of those that are left out. */
+/** The message that replaces omitted messages. */
 export type NoteOf = (summary: string) => AgentMessage;
 
 /** The note of the last summary is the same message in each invoke, so that it is measured and converted once. */
@@ -96,7 +96,7 @@ export class ContextWindow implements HistoryListener {
     this.#size += size;
   }
 
-  /** Corrects our count by that of the model for the last request, but only upwards. */
+  /** Corrects our count by the model's count for the last request, but only upwards. */
   correct(inputTokens: number | undefined): void {
     const estimate = this.#size + this.#options.overhead;
     if (inputTokens === undefined || inputTokens <= 0 || estimate <= 0) return;

@@ -53,7 +53,7 @@ async function argsFor({ schema, parsesInput }: ToolSpec, { args }: RevertInput)
   return parsed.success ? parsed.data : args;
 }
 
-/** The ids in the context are those of the call that is reverted. The idempotency key is the revert's own. */
+/** The ids in the context belong to the call that is reverted. The idempotency key is the revert's own. */
 function addFields(ctx: ToolContext<object>, planned: PlannedRevert): ToolContext<object> & RevertFields {
   const { effect } = planned;
   const fields: RevertFields & Partial<ToolContext<object>> = {

@@ -247,8 +247,8 @@ const MAX_WATCHERS = 64;
 const MAX_DEPTH = 64;
 
 /**
- * Calls `look` shortly after a change next to a protected path, and periodically for the whole root; with those of the
- * `watched` paths that got or lost their name.
+ * Calls `look` shortly after a change next to a protected path, and periodically for the whole root. Passes the `watched`
+ * paths that were renamed, created or removed.
  */
 function watchFolders(
   plan: ProtectionPlan,
@@ -295,7 +295,7 @@ function watchFolders(
   };
 }
 
-/** With the folders in it, but for those that were closed `before`: a command may close one inside the other. */
+/** Includes the folders in it, except folders that were closed `before`: a command may close one inside the other. */
 function openFolderToOwner(root: string, path: string, before: ReadonlySet<string>): void {
   const folder = openFolderBelow(root, path);
   if (folder === undefined) return;

@@ -32,7 +32,7 @@ export type Use = "command" | "ownProgram";
 export interface IsolationHost {
   readonly path: () => string | undefined;
   readonly warn: (text: string) => void;
-  /** For tests. Defaults to those of this operating system. */
+  /** For tests. Defaults to the tiers of this operating system. */
   readonly tiers?: readonly Tier[];
 }
 

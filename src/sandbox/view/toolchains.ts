@@ -114,7 +114,7 @@ const privateFiles = createPrivateFiles({
   trustMs: TRUST_MS,
 });
 
-/** A link is shown as the folder that it leads to, so the private files are those of that folder. */
+/** A link is shown as the folder that it leads to, so the private files are the files of that folder. */
 function privateIn(shown: string): FoundPrivate {
   const real = realPathOf(shown);
   if (real === undefined) return { files: [], folders: [] };

@@ -339,7 +339,7 @@ async function finishShort(
   for (const [index, job] of jobs.entries()) {
     const result = results[index];
     if (result === undefined || result.changes === 0) left.push(job);
-    // The next statement of the job would run after those of the jobs behind it.
+    // The next statement of the job would run after statements of later jobs.
     else
       await job.finish(result, () =>
         Promise.reject(new Error("a transaction continued after its last statement")),

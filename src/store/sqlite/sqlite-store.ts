@@ -17,7 +17,7 @@ const NO_ROWS: readonly Row[] = [];
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** The order in which the statement takes its parameters, if it is not that of the caller. */
+  /** The order in which the statement takes its parameters, if it differs from the caller's. */
   readonly order: readonly number[] | undefined;
 }
 

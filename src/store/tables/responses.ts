@@ -23,8 +23,8 @@ export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
 export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
 
 /**
- * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may differ
- * from those of its parent, because they show keys of calls, and what was redacted.
+ * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may
+ * differ from its parent's, because they show keys of calls and redaction marks.
  */
 export const ANY_REQUEST = "any";
 
@@ -79,7 +79,7 @@ export function saveResponse(
   );
 }
 
-/** The loop took another course at `position`: what it was answered after that is no longer part of it. */
+/** The loop diverged at `position`: later responses no longer belong to it. */
 export function forgetLaterResponses({ scopeId, attempt, position }: ResponseLocation): Transaction<number> {
   return change(
     "DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2 AND position > ?3 AND position < ?4",

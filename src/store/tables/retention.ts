@@ -122,7 +122,7 @@ export interface RunAge {
   /** It waits for a worker, or for its time. */
   readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
-  /** A fork that is not finished compares its calls with those of this run. */
+  /** A fork that is not finished compares its calls with this run's. */
   readonly hasOpenForks: boolean;
 }
 

@@ -51,8 +51,8 @@ export const NO_INPUT = encode(undefined);
 
 /**
  * Whether a worker that knows the name of the run can run it: it was enqueued, or its program gave it a name, or it is a smart
- * agent. The name of any other run is only shown in lists, such as that of a tool, and a worker that serves something else
- * under it would fail the run.
+ * agent. The name of any other run is only shown in lists, such as the name of a tool, and a worker that serves something
+ * else under it would fail the run.
  */
 export const IS_FOR_WORKERS = `(kind = 'workflow' OR input_json IS NOT NULL OR (kind = 'agent' AND EXISTS (
   SELECT 1 FROM toolwright_turns t WHERE t.run_id = toolwright_runs.id AND t.kind = 'agent')))`;

@@ -164,7 +164,7 @@ function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart):
   );
 }
 
-/** A run whose code differs from that of its build belongs to no build. Workers then compare its code alone. */
+/** A run whose code differs from its build's code belongs to no build. Workers then compare its code alone. */
 export function unpinRun(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET build = NULL WHERE id = ?1 AND build IS NOT NULL", runId);
 }

@@ -28,7 +28,7 @@ const CLAIM: Claim = {
 
 export const policyCases: readonly StoreCase[] = [
   {
-    name: "gives a business key to one call, and to another only from the one that was judged",
+    name: "gives a business key to one call, and moves it only from the call that was checked",
     run: async ({ store }) => {
       const take = (claim: Claim, from?: Claim): Promise<number> =>
         commit(store, () => takeClaim(claim, from));

@@ -31,7 +31,7 @@ export function isOpenAIAgentsTool(value: object): value is OpenAIAgentsTool {
   );
 }
 
-/** @param policy policies that override those of the tool */
+/** @param policy policies that override the tool's own */
 export function readOpenAIAgentsTool(
   value: OpenAIAgentsTool,
   name: string,
