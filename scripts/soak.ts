@@ -125,7 +125,7 @@ const root = preparePublicRoot();
 const compiled = prepareCompileCache();
 const programs = buildPrograms();
 const stop = new AbortController();
-// A second one ends the soak at once.
+// A second one ends the soak immediately.
 process.once("SIGINT", () => stop.abort());
 
 async function soakOnce(seed: number, mostKills: number | undefined): Promise<SoakResult> {

@@ -1,5 +1,5 @@
 /**
- * A state whose approval was just decided. It is returned at once, while the decision is being stored. Only the stored
+ * A state whose approval was just decided. It is returned immediately, while the decision is being stored. Only the stored
  * decision counts: the JSON of the state does not contain it.
  */
 import { aFullText } from "../definition/option-checks.ts";

@@ -65,7 +65,7 @@ export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
   readonly summarization?: boolean | { readonly summaryTriggerTokens?: number | undefined } | undefined;
   readonly toolResponses?:
     | {
-        /** A longer result is cut at once, with a handle. */
+        /** A longer result is cut immediately, with a handle. */
         readonly maxToolResponseChars?: number | undefined;
         readonly defaultPolicy?: Retention | undefined;
         readonly retentionByTool?: Readonly<Record<string, Retention | ToolRetention>> | undefined;

@@ -14,7 +14,7 @@ export interface CacheOptions<Args> {
 
 export interface RetryOptions {
   readonly maxRetries?: number | undefined;
-  /** Doubles with every retry. 0 retries at once. Default 200. */
+  /** Doubles with every retry. 0 retries immediately. Default 200. */
   readonly backoffMs?: number | undefined;
   readonly maxBackoffMs?: number | undefined;
   readonly shouldRetry?: ((error: Error, attempt: number) => Awaitable<boolean>) | undefined;

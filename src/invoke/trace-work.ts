@@ -83,7 +83,7 @@ export function traceAgentInside<T>(
     span.link({ trace: earlier.trace, reason });
   };
   const work: Work = { type: "agent", place: placeOf(scope), ...about };
-  // The body starts at once: it takes its place among the loops of the scope synchronously.
+  // The body starts immediately: it takes its place among the loops of the scope synchronously.
   const linked = async (link: () => Promise<void>): Promise<T> => {
     const running = body();
     // It may fail while the link is stored; its caller sees the failure below.

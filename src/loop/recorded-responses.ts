@@ -41,7 +41,7 @@ export interface ResponseSlot {
   release(): void;
 }
 
-/** A response that is being received. Its parts reach the readers of the run at once. */
+/** A response that is being received. Its parts reach the readers of the run immediately. */
 export interface ReceivedResponse extends Pick<
   LiveResponse,
   "add" | "discard" | "abandon" | "isRead" | "hasParts"

@@ -1,4 +1,4 @@
-/** Makes a run from the part of another run before a task or call. The parent is read, and never changed. */
+/** Creates a run from the part of another run before a task or call. Reads the parent and never changes it. */
 import { randomUUID } from "node:crypto";
 import { forkedKey, KEY_VERSION } from "../definition/call-key.ts";
 import { aBoolean, aFullText, anObject, anything, aRunId, oneOf } from "../definition/option-checks.ts";

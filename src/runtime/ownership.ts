@@ -64,7 +64,7 @@ export class Ownership {
 
   /**
    * From now on this owner is a worker with this lease: the lease alone decides whether it is alive, and it notices the end
-   * of the lease at once.
+   * of the lease immediately.
    */
   async becomeWorker(leaseMs: number): Promise<void> {
     this.#settings = { leaseMs, isWorker: true };

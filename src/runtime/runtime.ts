@@ -175,7 +175,7 @@ export interface Runtime extends AsyncDisposable {
    */
   revert(options: RevertOptions): Promise<RevertReport>;
   /**
-   * Makes a run from the part of another run before a task or call. It runs nothing: a resume or a worker does.
+   * Creates a run from the part of another run before a task or call. It runs nothing: a resume or a worker does.
    * @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
    */
   fork(options: ForkOptions): Promise<ForkedRun>;
@@ -194,7 +194,7 @@ export interface Runtime extends AsyncDisposable {
   gc(options?: GcOptions): Promise<GcReport>;
   /** Returns a function that unsubscribes. A listener that throws does not affect the run. */
   subscribe(listener: EventListener): () => void;
-  /** Opens the store now, so that an error is reported at once. */
+  /** Opens the store now, so that an error is reported immediately. */
   ready(): Promise<void>;
   /**
    * Waits for the calls that have begun, then closes the store. The same as `[Symbol.asyncDispose]()`, for programs

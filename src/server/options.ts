@@ -96,7 +96,7 @@ const aWorkflow: Check = (value, field) => {
   else
     throw new Problem(
       field,
-      `must be a workflow from smithers(), or { load, file }, not ${describe(value)}.`,
+      `must be a workflow from workflow(), or { load, file }, not ${describe(value)}.`,
     );
 };
 

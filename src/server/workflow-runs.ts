@@ -77,7 +77,7 @@ export class WorkflowRuns {
     await this.#begin(source, { runId, resume: true, runtime });
   }
 
-  /** Stops the runs in progress and gives them back: a worker may take them at once, or an operator resumes them. */
+  /** Stops the runs in progress and gives them back: a worker may take them immediately, or an operator resumes them. */
   async close(): Promise<void> {
     this.#closed.abort(new Released());
     await Promise.all(this.#running);

@@ -48,7 +48,7 @@ export function noRepository(rootDir: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_OPTION_INVALID",
     `Expected a folder in a git work tree; rootDir is ${JSON.stringify(rootDir)}.`,
-    { hint: "Snapshots exist only for folders that git knows.", effect: "none" },
+    { hint: "Snapshots work only in git work trees.", effect: "none" },
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * The parts that this runtime writes for one run. Local readers receive a part at once. For other processes, parts are stored
- * in batches, in the order of their indexes. A response that is being committed holds back the parts of others, so that
- * indexes rise for every reader.
+ * The parts that this runtime writes for one run. Local readers receive a part immediately. For other processes, parts
+ * are stored in batches, in the order of their indexes. A response that is being committed holds back the parts of
+ * others, so that indexes rise for every reader.
  */
 import type { Store, Transaction } from "../store/store.ts";
 import type { ResponseLocation } from "../store/tables/responses.ts";

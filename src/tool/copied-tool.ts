@@ -151,7 +151,7 @@ function isSame(one: Fields, other: Fields): boolean {
 function derive(value: AnyTool, spec: ToolSpec, changes: Fields): ToolSpec {
   const { name } = spec;
   if (TOOL_METADATA in changes) {
-    refuseTool(name, "its copy has other metadata. Set sideEffect and idempotent instead.", {
+    refuseTool(name, "its copy has different metadata. Set sideEffect and idempotent instead.", {
       field: "metadata",
     });
   }

@@ -178,7 +178,7 @@ export class PlanWalk {
     advance();
   }
 
-  /** Handles the end of a pass. Returns whether the next one starts at once. */
+  /** Handles the end of a pass. Returns whether the next one starts immediately. */
   #endPass(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
     const { isPassStarted, isClosed, onClosed, onLimit, onNextPass, onStale } = this.#options;
     if (isPassStarted(node, loop, index + 1)) return true;

@@ -338,7 +338,7 @@ test("outside any run a tool that needs approval is refused and does not run", a
   expect(answers(orders)).toContain("approval_required");
 });
 
-test("invalid input is answered at once, without an approval request", async () => {
+test("invalid input is answered immediately, without an approval request", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(calls(["shop_order", { sku: 5 }, "id-1"]), say("sorry"));
   expect((await go(runtime, orders)).text).toBe("sorry");

@@ -355,8 +355,8 @@ describe("tools that cannot be converted are refused with an explanation", () =>
       computerTool({ computer: {} as never, needsApproval: true }),
       "computer tool cannot be called",
     ],
-    ["a shell", shellTool({ shell: noShell, needsApproval: true }), "Use bash of toolwright"],
-    ["a patch tool", applyPatchTool({ editor: noEditor, needsApproval: true }), "Use edit of toolwright"],
+    ["a shell", shellTool({ shell: noShell, needsApproval: true }), "Use Toolwright's bash"],
+    ["a patch tool", applyPatchTool({ editor: noEditor, needsApproval: true }), "Use Toolwright's edit"],
     ["a handoff", handoff(agent), 'Tool "transfer_to_Bank": it is a handoff'],
     ["an agent", agent, "it is an agent, not a tool"],
     [

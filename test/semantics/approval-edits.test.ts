@@ -26,7 +26,7 @@ it("rule 19: the approved arguments run; the call keeps the identity of the requ
   expect(await world.log("r1")).toMatchObject([{ input_json: '{"amount":5}', status: "success" }]);
 });
 
-it("rule 19: invalid edited arguments are refused at once, and the request stays open", async () => {
+it("rule 19: invalid edited arguments are refused immediately, and the request stays open", async () => {
   const world = await createWorld();
   const { charge } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();

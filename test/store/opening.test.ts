@@ -122,7 +122,7 @@ await openStore(${JSON.stringify(path)}).catch(({ message, hint }) => console.lo
       encoding: "utf8",
       cwd: folder,
     });
-    expect(stdout).toContain("this user may not create files in its folder");
+    expect(stdout).toContain("this user cannot create files in its folder");
     expect(stdout).toContain("Allow this user to write to the folder");
   },
 );

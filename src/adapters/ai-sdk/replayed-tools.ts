@@ -26,7 +26,7 @@ function withoutEffect(name: string, tool: unknown, replay: Replay): unknown {
     if (found === undefined)
       throw new ToolwrightError(
         "TOOL_REPLAY_DIFFERS",
-        `The recorded run has no result of "${name}", which is a tool of another library. Nothing was run.`,
+        `The recorded run has no result for "${name}", a tool from another library. Nothing was run.`,
         { details: { tool: name }, hint: "Convert the tool with fromTool, so that its calls are logged." },
       );
     const { type, value } = isRecord(found.output) ? found.output : {};

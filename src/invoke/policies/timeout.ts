@@ -67,7 +67,7 @@ async function race(call: Call, next: Next, currentTry: Try, limit: TimeLimit | 
       resolve(result());
     });
   const abort = (): Result => {
-    // The loop continues at once. Its next equal call is this call, even before this one is stored as in doubt.
+    // The loop continues immediately. Its next equal call is this call, even before this one is stored as in doubt.
     if (isTimeoutOfLoop(call)) releaseIndexes(call, "interrupted");
     return aborted(call, performance.now() - startedAtMs);
   };
@@ -87,7 +87,7 @@ async function race(call: Call, next: Next, currentTry: Try, limit: TimeLimit | 
   );
   const result = await promise;
   if (isLate) {
-    // Set before the signal fires: a try that stops at once may still have had an effect.
+    // Set before the signal fires: a try that stops immediately may still have had an effect.
     call.interruptedInExecute = call.tries > triesBefore;
     currentTry.stop(result.kind === "interrupted" || result.kind === "error" ? result.error : undefined);
     watchLate(call, work);

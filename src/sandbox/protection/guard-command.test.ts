@@ -166,7 +166,7 @@ test.runIf(!isRoot || canBecomeOther)("links in a folder that a command made unl
     symlinkSync("/nowhere", join(git, "logs/refs/x"));
     for (const name of ["logs/refs", "logs", "."]) chmodSync(join(git, name), 0o300);
     expect(() => running.finish()).toThrow(
-      /right to list or to enter the folder ".git".*"\.git\/logs\/HEAD"/s,
+      /permission to list or enter the folder ".git".*"\.git\/logs\/HEAD"/s,
     );
     expect([isLink(join(git, "logs/HEAD")), isLink(join(git, "logs/refs/x"))]).toEqual([false, false]);
   });

@@ -359,7 +359,7 @@ function toError(violations: readonly Violation[], root: string, tier: Isolation
   return new ToolwrightError("TOOL_PATH_PROTECTED", message, {
     details: { paths, tier },
     effect: "happened",
-    hint: "Look at the named files before you use them, then run the command again without touching them.",
+    hint: "Check the named files before you use them, then run the command again without touching them.",
   });
 }
 
@@ -379,7 +379,7 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
     case "forged":
       return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
     case "closed":
-      return `The command took away the right to list or to enter the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
+      return `The command removed the permission to list or enter the folder ${shown}, in which git or Toolwright could find something to run. The permission was restored.`;
     case "operation":
       return `The command left a program or an option in ${shown} (${taken.join(", ")}), which git would obey when the operation is continued. It was turned off.`;
     case "repository":

@@ -85,7 +85,7 @@ function missing(path: string, way: string): ToolwrightError {
     "TOOL_STORE_FAILED",
     `The store ${path} failed: the file was deleted or replaced while open.`,
     {
-      hint: `Nothing more is recorded, so nothing more is run. ${way} every process that uses it and check what happened before you start again.`,
+      hint: `Nothing else is recorded, so nothing else runs. ${way} every process that uses it and check what happened before you start again.`,
     },
   );
 }

@@ -68,7 +68,7 @@ export function parseRequest(body: unknown): ChatRequest {
   const isRegenerated = trigger === "regenerate-message";
   const last = messages.findLastIndex(({ role }) => role === "user");
   const user = messages[last];
-  if (user === undefined) throw invalid("`messages` must contain a message of the user.");
+  if (user === undefined) throw invalid("`messages` must contain a user message.");
   const answer = messages.at(-1)?.role === "assistant" && !isRegenerated ? messages.at(-1) : undefined;
   return {
     chatId,

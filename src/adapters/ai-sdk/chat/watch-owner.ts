@@ -1,6 +1,6 @@
 /** Looks for the death of the process that drives a turn, as long as a client of this process reads the turn. */
 
-/** A dead process on the same host is known at once, one elsewhere when its lease has expired. */
+/** A dead process on the same host is known immediately, one elsewhere when its lease has expired. */
 const LOOK_MS = 1_000;
 
 /**
