@@ -31,7 +31,7 @@ export async function traceWork<T>(
   const { telemetry } = host;
   if (telemetry === undefined) return body(async () => undefined);
   const span = telemetry.open(work);
-  // Links are worth nothing compared with the work: a store that fails says so there.
+  // A missing link must not fail the work. If the store fails, the work itself reports it.
   const link = async (): Promise<void> => {
     if (span.trace !== null) await linkTo?.(span).catch(() => undefined);
   };
@@ -124,7 +124,7 @@ export function endOfThrown(error: unknown): WorkEnd {
   return error.code === "TOOL_APPROVAL_PENDING" ? { status: "waiting-approval" } : { errorType: error.code };
 }
 
-/** What a class may be called. A library may put anything into the name of an error, also content. */
+/** What a class may be called. A library may put anything into the name of an error, even content. */
 const CLASS_NAME = /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u;
 
 /** `error.type` of an error without a code. */

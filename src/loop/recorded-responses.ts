@@ -138,7 +138,7 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
   };
 }
 
-/** Far behind the positions of loops that count theirs. */
+/** Far beyond the positions of loops that count their responses. */
 function positionOfRequest(requestHash: string, count: number): number {
   return FIRST_BY_REQUEST + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
 }

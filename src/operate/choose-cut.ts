@@ -1,4 +1,4 @@
-/** Finds out where a fork starts, from the options of its maker. */
+/** Finds out where a fork starts, from its options. */
 import { ToolwrightError } from "../errors.ts";
 import type { ForkOptions } from "../runtime/runtime.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";

@@ -75,7 +75,7 @@ function* fork(
   const { effects = "ask", dryRun = false } = options;
   // Until the fork is stored, retention does not delete its parent.
   if (!dryRun) yield* assertNotDeleted(parentId);
-  // What is true outside now will not be when the fork runs.
+  // Effects that exist now may be reverted before the fork runs.
   if (yield* isBeingReverted(parentId))
     throw forkError(
       `The effects of run "${parentId}" are being reverted, and that has not ended`,

@@ -1,6 +1,6 @@
 /**
- * The current span, alongside the context manager of the API: an SDK may have registered none, and the tree must be right all the
- * same.
+ * The current span, alongside the context manager of the API: an SDK may have registered none, and the tree must still be
+ * right.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Attributes, type Context, context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api";

@@ -199,7 +199,7 @@ export const APPROVAL = z.looseObject({
 
 export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL), total: z.number() });
 
-/** Who decides is the name of the token, so the body cannot say it. */
+/** The token names the approver, so the body cannot. */
 export const DECISION = z
   .strictObject({
     /** The `argsHash` that the request showed. Empty for a task, which has no arguments. */

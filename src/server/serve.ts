@@ -103,7 +103,7 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * The names under which a server can be reached. One on all interfaces has each of their addresses: only a name can be
+ * The names under which a server can be reached. A server on all interfaces also has their addresses: only a name can be
  * rebound, not an address.
  */
 export function hostNames(host = "127.0.0.1"): string[] {

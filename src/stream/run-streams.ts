@@ -162,7 +162,7 @@ export class RunStreams {
       this.#open.set(runId, stream);
       this.#hand(runId, stream);
     } catch {
-      // Those who asked for the stream have the error. The next one tries again.
+      // The callers that asked for the stream get the error. The next caller tries again.
       this.#opening.delete(runId);
     }
   }

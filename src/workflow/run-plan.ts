@@ -160,7 +160,7 @@ class Schedule {
     }
   }
 
-  /** A person comes first, then a sender, then the time: the status says who can end the wait. */
+  /** An approver comes first, then a sender, then the time: the status says who can end the wait first. */
   #waitingEnd(): PlanEnd {
     const entries = [...this.#waiting].map(([name, task]) => ({ task, wait: this.#run.waits.get(name) }));
     const waits = entries.flatMap(({ task: { props, loop }, wait }) =>

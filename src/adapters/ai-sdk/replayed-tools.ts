@@ -1,6 +1,6 @@
 /**
- * The tools of an AI SDK agent in a replay. Our own tools read their results from the fixture. Those of other libraries are
- * not logged, so their results come from the request that followed the call. None of them runs.
+ * The tools of an AI SDK agent in a replay. Our own tools read their results from the fixture. Tools of other libraries
+ * are not logged, so their results come from the request that followed the call. None of them runs.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { isRecord } from "../../invoke/recording/hidden-values.ts";

@@ -74,7 +74,7 @@ async function waitForSlot(call: Call, max: number): Promise<void> {
   };
   host.waitGraph.wait(wait);
   const left = wallLeft(call);
-  // A wait that gave way immediately needs no timer: its rejection would have no handler.
+  // A wait that gave way immediately needs no timer: nothing would handle its rejection.
   const timer = left === undefined || over.signal.aborted ? [] : [host.clock.sleep(left, over.signal)];
   const gaveWay = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
   if (!over.signal.aborted) await untilAborted(Promise.race([taken, gaveWay, ...timer]), call.signal);

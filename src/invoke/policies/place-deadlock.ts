@@ -37,7 +37,7 @@ export async function endNotes(call: Call, name: string, outer: readonly string[
       for (const callKey of outer) yield* endWaitNote({ callKey, name });
     }, "normal");
   } catch {
-    // The store reports itself where it matters: the call that waited uses it next.
+    // A failure of the store surfaces where it matters: the call that waited uses the store next.
   }
 }
 

@@ -20,7 +20,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
     retry,
     timeoutMs,
     approvalTtlMs,
-    // Built-in tools compare before they write, so an interrupted revert of theirs can be repeated.
+    // Built-in tools compare before they write, so their interrupted reverts can be repeated.
     onUnknown: spec.usesFiles ? "run" : undefined,
     acceptsIdempotencyKey: options.acceptsIdempotencyKey === false ? false : namesKey(revert),
     approvalPrompt: `May the effect of "${tool}" in task "${nodeId}" be reverted?`,

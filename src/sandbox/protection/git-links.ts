@@ -94,7 +94,7 @@ function statOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // In a folder that cannot be entered, by git neither.
+    return undefined; // In a folder that cannot be entered, not even by git.
   }
 }
 

@@ -19,7 +19,7 @@ export interface ProtectedPath {
   readonly path: string;
   /** Defaults to everything but a pin. */
   readonly watched?: boolean;
-  /** What git takes it for, if git's configuration or a link of git leads there. */
+  /** What git uses it as, if git's configuration or a link of git leads there. */
   readonly usedAs?: GitUse;
 }
 

@@ -13,8 +13,9 @@ export interface SeccompOptions {
   readonly sockets: "families" | "internet" | "none";
   /**
    * Denies what Landlock does not check: changes of a file's mode, owner or times by path, changes of its attributes,
-   * reads of its attributes by path, watches, and two ways to open a file. A descriptor that was opened to read, as of a
-   * system file or a hook, is enough to change the mode, so no mode may add the right to execute, or let all users write.
+   * reads of its attributes by path, watches, and two ways to open a file. A descriptor that was opened for reading, such
+   * as of a system file or a hook, is enough to change the mode, so no mode may add the right to execute, or let all
+   * users write.
    */
   readonly noUncheckedAccess?: boolean;
   /**
@@ -66,7 +67,7 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
   if (options.noUncheckedAccess === true) {
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
-    // Programs that copy or list files take this for a file system without attributes, and poll instead of watching.
+    // Programs that copy or list files then assume a file system without attributes, and poll instead of watching.
     for (const number of table.attributesAndWatches)
       program.push(...onCall(number, [answer(errno(EOPNOTSUPP))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));

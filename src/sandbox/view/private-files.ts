@@ -254,7 +254,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // In a folder that we may list but not enter, and the command neither.
+    return undefined; // In a folder that neither we nor the command may enter, although we may list it.
   }
 }
 

@@ -119,7 +119,7 @@ export interface RunAge {
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
   readonly waitsForApproval: boolean;
-  /** It waits for a worker, or for its time. */
+  /** It waits for a worker, or for its start time. */
   readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
   /** A fork that is not finished compares its calls with this run's. */

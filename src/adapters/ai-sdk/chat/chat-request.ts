@@ -10,7 +10,7 @@ const LARGEST_BODY_BYTES = 10 * 1_048_576;
 
 export interface ChatRequest {
   readonly chatId: string;
-  /** Up to the message of the user that is answered. */
+  /** Up to the user message that is answered. */
   readonly messages: readonly UIMessage[];
   /** The same for every request about the same answer. */
   readonly key: string;

@@ -117,7 +117,7 @@ export class Chats {
       await this.#start(chatId, began, () => Promise.resolve());
       return true;
     } catch {
-      // The next look finds out what became of the turn.
+      // The next look finds out how the turn ended.
       return false;
     }
   }

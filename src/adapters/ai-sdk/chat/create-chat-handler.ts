@@ -35,8 +35,8 @@ export const CHAT_HANDLER_OPTIONS: OptionTable = optionTable<ChatHandlerOptions>
 );
 
 /**
- * `POST <api>` takes a message, `GET <api>/:id/stream` resumes its stream, `DELETE <api>/:id/stream` stops the turn. A client
- * that goes away does not stop it.
+ * `POST <api>` takes a message, `GET <api>/:id/stream` resumes its stream, `DELETE <api>/:id/stream` stops the turn. A
+ * client that disconnects does not stop it.
  *
  * @example
  * const chat = createChatHandler({ runtime, agent, authorize: (request) => ({ name: userOf(request) }) });
@@ -89,7 +89,7 @@ async function send(
     .catch((error: unknown) => {
       problem = error;
     });
-  // Whether the body is right is not for everyone to know.
+  // Only authorized callers may learn whether the body is valid.
   const identity = await authorized(options, request, { chatId: parsed?.chatId ?? "", action: "send" });
   if (parsed === undefined) throw problem;
   return chats.send(parsed, identity);

@@ -4,7 +4,7 @@
 const LOOK_MS = 1_000;
 
 /**
- * @param look what it throws is dropped, and the next look tries again
+ * @param look its errors are dropped, and the next look tries again
  * @returns stops looking
  */
 export function watchOwner(look: () => Promise<void>): () => void {
