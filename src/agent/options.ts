@@ -19,7 +19,7 @@ import {
   valuesOf,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
-import { zodSchema } from "../definition/check-options.ts";
+import { zodSchema } from "../definition/check-tool-options.ts";
 import { LIMIT_CHECKS } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ToolSource } from "../tool/from-tool.ts";

@@ -3,7 +3,7 @@
  * copy still has the spec of the original. This file finds the changes and applies them, or refuses changes that it
  * cannot apply. It does the same for a tool that was modified in place.
  */
-import { checkUnknownOptions, policyNames } from "../definition/check-options.ts";
+import { checkUnknownOptions, policyNames } from "../definition/check-tool-options.ts";
 import type { ToolContext } from "../definition/context.ts";
 import { isSameVersion, MADE_BY, packageConflict, sharedByCopies } from "../definition/package-copy.ts";
 import {

@@ -3,7 +3,7 @@
  * kept. By default, a foreign tool counts as a non-idempotent side effect.
  */
 import type { z } from "zod";
-import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
+import { checkUnknownOptions, isZod } from "../definition/check-tool-options.ts";
 import { describe, isOptionsObject, isPromise, isToolSource } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec, type ToolSpec } from "../definition/tool-spec.ts";

@@ -25,7 +25,7 @@ import {
   withMethods,
   nearestName,
 } from "../definition/option-checks.ts";
-import { zodSchema } from "../definition/check-options.ts";
+import { zodSchema } from "../definition/check-tool-options.ts";
 import type {
   ApprovalProps,
   BranchProps,
