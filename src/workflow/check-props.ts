@@ -23,8 +23,8 @@ import {
   oneOf,
   Problem,
   withMethods,
-  nearestName,
 } from "../definition/option-checks.ts";
+import { nearestName } from "../definition/nearest-name.ts";
 import { zodSchema } from "../definition/check-tool-options.ts";
 import type {
   ApprovalProps,
