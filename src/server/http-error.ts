@@ -1,11 +1,6 @@
 /** Errors of the HTTP API: the status and body of each error, in one table. */
 import { ToolwrightError } from "../errors.ts";
-import {
-  answerOfError,
-  type ErrorAnswer,
-  RefusedRequest,
-  unexpectedAnswer,
-} from "../runtime/error-answer.ts";
+import { answerOfError, type ErrorAnswer, RefusedRequest, unexpectedAnswer } from "../http/error-answer.ts";
 
 /** What the server itself refuses. Errors of operations keep their own codes. */
 export const HTTP_ERRORS = {

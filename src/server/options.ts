@@ -1,5 +1,5 @@
 /** The options of `serve` and `createHandler`, and their checks. */
-import { aHostName, aListenAddress, anOrigin, aPort, aToken } from "../definition/http-checks.ts";
+import { aHostName, aListenAddress, anOrigin, aPort, aToken } from "../http/server-checks.ts";
 import {
   aBoolean,
   aFullText,
