@@ -45,7 +45,7 @@ function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"] }).status === 0;
 }
 
-/** The words before a command that needs rights, or `undefined` where there are none to be had. */
+/** The words before a command that needs rights, or `undefined` where there are none. */
 function privilege(): string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0 ? ["sudo", "-n"] : undefined;

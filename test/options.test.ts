@@ -420,7 +420,7 @@ test("no option accepts NaN, unless it accepts every value", () => {
   expect(open).toEqual([]);
 });
 
-test("a promise, a Map and an instance are named in the refusal, and so is an inherited option", () => {
+test("the refusal names a promise, a Map, an instance or an inherited option", () => {
   const given = (options: unknown) => () => root.createRuntime(options as never);
   expect(given(Promise.resolve({}))).toThrow("not a promise (await it first)");
   expect(given(new Map())).toThrow("not a Map");

@@ -188,7 +188,7 @@ it("leaves a damaged store unchanged", async () => {
   expect(readFileSync(path, "utf8")).toBe("not a database, and important");
 });
 
-it("lists nothing for a store that is not there, and says so, with --json on stderr", async () => {
+it("lists nothing for a store that does not exist, and reports that, with --json on stderr", async () => {
   const folder = createFolder();
   for (const command of ["ps", "approvals"]) {
     const text = await toolwright(folder, [command, "--store", "lost.db"]);

@@ -318,7 +318,7 @@ test("one of our tools that needs approval, converted there and back, is the sam
   expect(await runtime.call(limited, { sku: "b" }, task)).toMatchObject({ status: "pending" });
 });
 
-test("a tool of theirs without approval works through ours in their loop, with its own run context", async () => {
+test("an SDK tool without approval works through our tool in the SDK's loop, with its own run context", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const greet = tool({
     name: "greet",

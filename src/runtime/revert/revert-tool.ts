@@ -32,7 +32,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
   return createToolSpec(
     {
       name: revertName(spec.name),
-      description: `Takes back what "${spec.name}" did.`,
+      description: `Undoes what "${spec.name}" did.`,
       schema: INPUT,
       // What it returns is not stored: the outcome says that the effect was reverted.
       execute: async (input: RevertInput, ctx: ToolContext<object>): Promise<void> => {

@@ -382,7 +382,7 @@ describe("a link on the way to what git runs or obeys", () => {
     expect(readFileSync(join(root, "later"), "utf8")).toBe("");
   });
 
-  test("leads to nothing: what it leads to is created and protected, and its folder cannot be moved", () => {
+  test("leads to nothing: its target is created and protected, and the folder of the target cannot be moved", () => {
     mkdirSync(join(root, "a/b"), { recursive: true });
     symlinkSync("../../later", join(root, "a/b/link"));
     writeFileSync(join(makeRepository("."), "config"), "[core]\n\thooksPath = a/b/link\n");

@@ -86,7 +86,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(ask(table.ioctl, 0, 0x5401)).toBe(ALLOW);
   });
 
-  test("copies no subvolume, and single files as before", () => {
+  test("denies copies of a subvolume, and allows copies of single files", () => {
     // BTRFS_IOC_SNAP_CREATE, SNAP_CREATE_V2, SUBVOL_CREATE, SUBVOL_CREATE_V2, SNAP_DESTROY, BCH_IOCTL_SUBVOLUME_CREATE.
     for (const control of [0x5000_9401, 0x5000_9417, 0x5000_940e, 0x5000_9418, 0x5000_940f, 0x4020_bc10])
       expect(ask(table.ioctl, 3, control)).toBe(errno(1));
