@@ -1,6 +1,7 @@
 /** Notes for the model alongside a result. They are stored, so they must not contain redacted values. */
 import { KEY_VERSION } from "../definition/call-key.ts";
-import { type Call, argumentsHash, executedHash } from "./call.ts";
+import type { Call } from "./call.ts";
+import { argumentsHash, executedHash } from "./call-identity.ts";
 import { modelNameOf } from "./model-names.ts";
 
 const LONGEST_ARGUMENTS = 1_000;

@@ -9,7 +9,7 @@ import type {
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
 import { answersTo } from "../../../invoke/approvals/answers.ts";
-import { textOfCall } from "../../../invoke/call.ts";
+import { textOfCall } from "../../../invoke/call-identity.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
