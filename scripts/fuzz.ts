@@ -1,5 +1,5 @@
 /**
- * The random combination test for as long as one likes: `npm run fuzz -- --seed 7 --rounds 500 --store postgres`.
+ * The random combination test, for any number of rounds: `npm run fuzz -- --seed 7 --rounds 500 --store postgres`.
  * Each round has its own seed, which a failure names: `--seed <it> --rounds 1` runs that round again.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Runs Toolwright for as long as one likes while everything around it fails: `npm run soak -- --minutes 10 --seed 7`.
+ * Runs Toolwright for any number of minutes while everything around it fails: `npm run soak -- --minutes 10 --seed 7`.
  * Exits with 0 if every call is accounted for, with 1 if not, and with 2 for a wrong option. See docs/internals/soak.md.
  */
 import { appendFileSync } from "node:fs";
