@@ -18,7 +18,7 @@ export interface StreamListener {
   readonly onPart?: PartListener | undefined;
   /** Called after commits of any process. */
   readonly onChange: () => void;
-  /** Called before parts are deleted that the reader may not have. They are deleted when the promise resolves. */
+  /** Called before parts are deleted that the reader might not have. They are deleted when the promise resolves. */
   readonly beforeDeletion?: (() => Promise<void>) | undefined;
 }
 

@@ -54,7 +54,7 @@ describe("measures", () => {
     expect(rows).toEqual([]);
   });
 
-  test("only calls without a schema, if the user may not create one", async () => {
+  test("only calls without a schema, if the user cannot create one", async () => {
     const address = new URL(await freshPostgres());
     const owner = new Client({ connectionString: address.href });
     await owner.connect();

@@ -190,7 +190,7 @@ it("rule 19: the result shows the edited arguments, on replays and in later atte
 });
 
 it.each([{ resolution: "happened", output: { id: "ch_9" } }, { resolution: "run-again" }] as const)(
-  "rule 19: so does that of an interrupted call after %j, and its replay",
+  "rule 19: the result of an interrupted call after %j shows them too, and so does its replay",
   async (decision) => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({ needsApproval: true }, (count) =>

@@ -104,7 +104,7 @@ test("a PostgreSQL server that cannot be reached is TOOL_STORE_FAILED, and the p
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "a store in a folder that the user may not write to is refused with the folder as the reason",
+  "a store in a folder that the user cannot write to is refused with the folder as the reason",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "toolwright-folder-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-/** What the page shows when something is wrong, or when its reader may not do everything. */
+/** What the page shows when something is wrong, or when its reader lacks permissions. */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";

@@ -98,7 +98,7 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-/** Undefined if the folder exists and may not be listed. */
+/** Undefined if the folder exists and cannot be listed. */
 function list(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -8,7 +8,7 @@ export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "g
 
 /**
  * Adds what an unfinished rebase, cherry-pick or `git am` obeys when it is continued, and lists of paths that git writes
- * or reads. Commands may write these files, file tools may not.
+ * or reads. Commands may write these files, file tools must not.
  */
 const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([
   ...GIT_OBEYED,

@@ -13,9 +13,8 @@ export interface SeccompOptions {
   readonly sockets: "families" | "internet" | "none";
   /**
    * Denies what Landlock does not check: changes of a file's mode, owner or times by path, changes of its attributes,
-   * reads of its attributes by path, watches, and two ways to open a file. A descriptor that was opened for reading, such
-   * as of a system file or a hook, is enough to change the mode, so no mode may add the right to execute, or let all
-   * users write.
+   * reads of its attributes by path, watches, and two ways to open a file. A descriptor of a system file or a hook that
+   * was opened for reading is enough to change the mode, so no mode may add the right to execute, or let all users write.
    */
   readonly noUncheckedAccess?: boolean;
   /**

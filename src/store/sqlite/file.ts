@@ -71,7 +71,10 @@ export class StoreFile {
   }
 }
 
-/** Changes with every file that is created, deleted or renamed in the folder. `undefined` if it may not show the next one. */
+/**
+ * Changes with every file that is created, deleted or renamed in the folder. `undefined` if it might not show the next
+ * one.
+ */
 function stateOfFolder(path: string): string | undefined {
   const folder = statsOf(path);
   if (folder === undefined) return undefined;
