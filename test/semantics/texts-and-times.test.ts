@@ -130,7 +130,7 @@ describe("times", () => {
     expect(await runtime.calls()).toMatchObject([{ startedAtMs: 1_000_000, finishedAtMs: 1_000_000 }]);
   });
 
-  it.each([1e300, Infinity])("that lie %s ms ahead never come", async (ms) => {
+  it.each([1e300, Infinity])("that are %s ms ahead never come", async (ms) => {
     const world = await createWorld();
     const clock = createClock();
     const runtime = await world.runtime({ clock, approvalTtlMs: ms });

@@ -76,7 +76,7 @@ export function redactResponses(
     response: redaction.hideInCalls(response),
     request: redaction.hideInCalls(request),
   }));
-  // A value that one response hides may stand in the text of an earlier one, so texts come second.
+  // A value that one response hides may appear in the text of an earlier one, so texts come second.
   const redacted = hidden.map(({ row, response, request }) => {
     if (!redaction.hidesSomething)
       return { row, responseJson: row.responseJson, requestJson: row.requestJson };

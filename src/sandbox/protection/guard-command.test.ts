@@ -200,7 +200,7 @@ test.runIf(!isRoot || canBecomeOther)(
   },
 );
 
-test("a repository is turned off however deep it lies below a name that is not UTF-8", () => {
+test("a repository is turned off however deep it is below a name that is not UTF-8", () => {
   const running = guard();
   const odd = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
   const folder = Buffer.concat([odd, Buffer.from("/a".repeat(300))]);

@@ -147,7 +147,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(modes.filter((mode) => strictly(table.fchmod, 9, mode) === ALLOW)).toEqual([0o644, 0o2660]);
     for (const [number, flags] of table.opens) {
       const open = (given: number): number => strictly(number, ...Array<number>(flags).fill(0), given, 0o644);
-      // For neither reading nor writing; to read, and cut.
+      // For neither reading nor writing; for reading, and truncated.
       expect([0o3, 0o2000003, 0o1003, 0o1000, 0o2001100].map(open)).toEqual(Array(5).fill(errno(13)));
       expect([0, 1, 2, 0o100, 0o1001, 0o1102, 0o2000000, 0o10000000].map(open)).toEqual(Array(8).fill(ALLOW));
     }

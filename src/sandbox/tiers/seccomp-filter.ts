@@ -115,7 +115,7 @@ function judgeControl({ noUncheckedAccess }: SeccompOptions): Instruction[] {
 
 /**
  * Landlock checks reading and writing. A file that is opened for neither (access mode 3) needs no right of Landlock, and
- * before version 3 neither does cutting a file that is opened to read.
+ * before version 3 neither does truncating a file that is opened for reading.
  */
 function judgeOpen(flags: number, { noSetUserId, noUncheckedAccess }: SeccompOptions): Instruction[] {
   const deny = (mask: number, value: number): Instruction[] => [
