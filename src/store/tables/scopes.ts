@@ -175,7 +175,10 @@ export function* hasScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   return row !== undefined;
 }
 
-/** Fences every open scope of a run that another owner takes over: a suspended process must not continue alongside it. */
+/**
+ * Fences every open scope of a run that another owner takes over, or that is cancelled: a suspended process must not continue
+ * it.
+ */
 export function sealRun(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND owner_id IS NOT NULL",

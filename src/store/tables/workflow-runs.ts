@@ -270,9 +270,13 @@ export function* cancelRun(
   return { kind: "ended", run: yield* recordCancelled(run, nowMs) };
 }
 
-/** For a run without a live owner. Its approval requests become void: approving one would run nothing. */
+/**
+ * For a run without a live owner. Its approval requests become void: approving one would run nothing. An owner that was only
+ * suspended must make no further call when it wakes up.
+ */
 function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
   const row: WorkflowRunRow = { ...endOf(run, "cancelled", nowMs), epoch: run.epoch + 1 };
+  yield* sealRun(run.runId);
   yield* voidApprovalsOfRun(run.runId);
   yield* saveEnd(row);
   return row;
