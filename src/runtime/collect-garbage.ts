@@ -100,7 +100,7 @@ async function deleteRuns(
 
 const FORGOTTEN = JSON.stringify({
   code: "WORKFLOW_TASK_FAILED",
-  message: "It was interrupted, and retention deleted the data that it needs to resume.",
+  message: "It did not end, and retention deleted the data that it needs to resume.",
   hint: "Resume the run: it starts a new attempt, which receives a summary of the calls of this one.",
 });
 

@@ -13,6 +13,8 @@ import {
 import { createFakeClock, type FakeClock, type ScriptedTurn } from "toolwright/testing";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { cancelRun } from "../../src/store/tables/workflow-runs.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { createFolder, endAllOwners, rowsOf, scriptedAgent } from "./harness.ts";
 
@@ -290,6 +292,37 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
         status: "finished",
       });
+      expect(sent).toHaveLength(1);
+      const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");
+      expect(task).toEqual({ attempt: 2, status: "finished" });
+      expect(asked.at(-1)).toContain("send");
+    });
+
+    test("of a run that was cancelled while it waited is deleted too, and its next attempt is warned", async () => {
+      const asked: string[] = [];
+      const careful = fromTool(write, { needsApproval: true });
+      const calls = [
+        { toolName: "send", input: { to: "ann" } },
+        { toolName: "write", input: { path: "a.txt", content: "A" } },
+      ];
+      const workflow = asking(
+        [
+          calls,
+          ({ prompt }) => {
+            asked.push(JSON.stringify(prompt));
+            return '"the end"';
+          },
+        ],
+        { send, write: careful },
+      );
+      const options = { runtime, runId: "r", rootDir: createFolder() };
+      expect(await runWorkflow(workflow, options)).toMatchObject({ status: "waiting-approval" });
+      const { store } = await hostOf(runtime);
+      await store.transaction(() => cancelRun("r", undefined, clock.now()), "normal");
+      await clock.advance(8 * DAY);
+      expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
+      expect(await counts()).toMatchObject({ responses: 0, calls: 2 });
+      expect(await runWorkflow(workflow, { ...options, resume: true })).toMatchObject({ status: "finished" });
       expect(sent).toHaveLength(1);
       const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");
       expect(task).toEqual({ attempt: 2, status: "finished" });

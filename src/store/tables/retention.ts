@@ -78,13 +78,13 @@ function coverArguments(scopes: string): string {
 }
 
 /**
- * For a run whose responses are gone: a running task of an agent can no longer resume. It is marked as failed, so that a
- * resume starts another attempt, whose prompt lists the calls of this one.
+ * For a run whose responses are gone: a task of an agent that was running, or waited inside one of its calls, can no longer
+ * resume. It is marked as failed, so that a resume starts another attempt, whose prompt lists the calls of this one.
  */
 export function failTasksOfRun(runId: string, errorJson: string): Transaction<number> {
   return change(
     `UPDATE toolwright_tasks SET status = 'failed', error_json = ?2, prompt_json = NULL
-     WHERE run_id = ?1 AND status = 'running' AND prompt_json IS NOT NULL`,
+     WHERE run_id = ?1 AND status IN ('running', 'waiting') AND prompt_json IS NOT NULL`,
     runId,
     errorJson,
   );
