@@ -112,7 +112,8 @@ export const ERROR_CODES = {
     hint: "Wait until it has ended, or use another run id.",
   },
   TOOL_RUN_DELETED: {
-    meaning: "Retention deleted the run. Its id cannot be used again.",
+    meaning:
+      "Retention deleted the run, so its id cannot be used again, or the responses that it resumes from.",
     hint: "Start a new run with a new id.",
   },
   TOOL_RUN_REVERTED: {

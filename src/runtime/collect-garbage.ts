@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
-import { endReplay } from "../invoke/recording/keep-recording.ts";
+import { endReplay, giveUpReplay } from "../invoke/recording/keep-recording.ts";
 import {
   deleteExpiredCache,
   deleteRun,
@@ -106,7 +106,7 @@ const FORGOTTEN = JSON.stringify({
 
 /** Returns the number of changed rows. */
 function* forgetReplay(runId: string): Transaction<number> {
-  const rows = (yield* endReplay({ runId })) + (yield* failTasksOfRun(runId, FORGOTTEN));
+  const rows = (yield* giveUpReplay(runId)) + (yield* failTasksOfRun(runId, FORGOTTEN));
   return rows + (yield* forgetInput(runId));
 }
 

@@ -83,6 +83,9 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     return Object.fromEntries(await Promise.all(found));
   }
 
+  /** Those that can be read. A deleted one leaves a row without text. */
+  const responses = () => rowsOf(address, "SELECT 1 FROM toolwright_responses WHERE response_json <> ''");
+
   const EMPTY = Object.fromEntries(TABLES.map((table) => [table.replace("toolwright_", ""), 0]));
 
   describe("a run that ended long ago", () => {
@@ -284,10 +287,11 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       });
       await clock.advance(6 * DAY);
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
-      expect(await counts()).not.toMatchObject({ responses: 0 });
+      expect(await responses()).not.toEqual([]);
       await clock.advance(2 * DAY);
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
-      expect(await counts()).toMatchObject({ responses: 0, calls: 1 });
+      expect(await responses()).toEqual([]);
+      expect(await counts()).toMatchObject({ calls: 1 });
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
       expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
         status: "finished",
@@ -321,7 +325,8 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       await store.transaction(() => cancelRun("r", undefined, clock.now()), "normal");
       await clock.advance(8 * DAY);
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
-      expect(await counts()).toMatchObject({ responses: 0, calls: 2 });
+      expect(await responses()).toEqual([]);
+      expect(await counts()).toMatchObject({ calls: 2 });
       expect(await runWorkflow(workflow, { ...options, resume: true })).toMatchObject({ status: "finished" });
       expect(sent).toHaveLength(1);
       const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");

@@ -12,7 +12,12 @@ import {
   replaceResponse,
 } from "../../store/tables/recorded-responses.ts";
 import { isRecorded, saveRecordedCopy } from "../../store/tables/recordings.ts";
-import { coverArgumentsIn, forgetParts, forgetResponsesIn } from "../../store/tables/retention.ts";
+import {
+  coverArgumentsIn,
+  emptyResponsesOf,
+  forgetParts,
+  forgetResponsesIn,
+} from "../../store/tables/retention.ts";
 import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { Redaction } from "./redact-recording.ts";
@@ -52,6 +57,12 @@ export function* endReplay(
     yield* saveRecordedCopy(place.runId, result.part, redactJson(redaction, json));
   }
   return covered + forgotten + changes;
+}
+
+/** For a run that retention gives up: a process that resumes or repeats it must not ask for these responses again. */
+export function* giveUpReplay(runId: string): Transaction<number> {
+  if (yield* isRecorded(runId)) return yield* endReplay({ runId });
+  return (yield* coverArgumentsIn({ runId })) + (yield* emptyResponsesOf(runId));
 }
 
 export interface RedactedResponse {

@@ -28,6 +28,9 @@ export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
  */
 export const ANY_REQUEST = "any";
 
+/** In place of the JSON: retention has deleted the response of a run that has not ended, or may be repeated. */
+export const DELETED_RESPONSE = "";
+
 /** Positions from here on are derived from the request; smaller ones are counted. */
 export const FIRST_BY_REQUEST = 2 ** 52;
 

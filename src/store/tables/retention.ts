@@ -7,6 +7,7 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { hasOpenForks } from "./forks.ts";
 import type { RecordedPlace } from "./recorded-responses.ts";
+import { DELETED_RESPONSE } from "./responses.ts";
 import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
@@ -48,6 +49,22 @@ export function* forgetResponsesIn({ runId, task }: RecordedPlace): Transaction<
 }
 
 const UNCOMMITTED = "DELETE FROM toolwright_stream_parts WHERE response <> '' AND scope_id IN";
+
+/**
+ * Deletes what models said in a run that has not ended, or may be repeated. The rows stay without it: without a trace, the
+ * loop would ask its model again, and could repeat its effects in other words.
+ */
+export function* emptyResponsesOf(runId: string): Transaction<number> {
+  yield* sealUnread(runId, scopesIn({ runId }));
+  const parts = yield* change(`DELETE FROM toolwright_stream_parts WHERE scope_id IN ${SCOPES}`, runId);
+  const emptied = yield* change(
+    `UPDATE toolwright_responses SET response_json = ?2, request_json = NULL, parts_json = NULL, last_index = -1
+     WHERE scope_id IN ${SCOPES} AND response_json <> ?2`,
+    runId,
+    DELETED_RESPONSE,
+  );
+  return parts + emptied;
+}
 
 /** Deletes the parts of responses that were not committed. Results of calls are stored redacted. */
 export function* forgetParts({ runId, task }: RecordedPlace): Transaction<number> {
