@@ -30,8 +30,11 @@ export interface Places {
   readonly ahead: number;
 }
 
+/** A time in the far future means that the clock was set back since. A process that still waits soon says so again. */
+const STILL_WAITS = `seen_until_ms > {now} AND seen_until_ms <= {now} + ${SEEN_MS}`;
+
 const AHEAD = `SELECT CAST(COUNT(*) AS BIGINT) AS ahead FROM toolwright_limit_queue
-WHERE name = ?1 AND owner_id <> ?2 AND seen_until_ms > {now} AND position < COALESCE(
+WHERE name = ?1 AND owner_id <> ?2 AND ${STILL_WAITS} AND position < COALESCE(
   (SELECT position FROM toolwright_limit_queue WHERE name = ?1 AND owner_id = ?2), ${Number.MAX_SAFE_INTEGER})`;
 
 export function* readPlaces(name: string, ownerId: string): Transaction<Places> {
@@ -44,7 +47,7 @@ export function* readPlaces(name: string, ownerId: string): Transaction<Places> 
 export function* takePlace(name: string, holder: Omit<Reservation, "amount">): Transaction<void> {
   yield* reserve(NO_RUN, name, { ...holder, amount: 1 });
   yield* change(
-    "DELETE FROM toolwright_limit_queue WHERE name = ?1 AND (owner_id = ?2 OR seen_until_ms <= {now})",
+    `DELETE FROM toolwright_limit_queue WHERE name = ?1 AND (owner_id = ?2 OR NOT (${STILL_WAITS}))`,
     name,
     holder.ownerId,
   );
@@ -142,7 +145,7 @@ export function* countStart(name: string, callKey: string, perMs: number): Trans
 /** Rows of limits that are not in use: their keys may never be used again. */
 export function* deleteUnusedLimits(): Transaction<void> {
   yield* change("DELETE FROM toolwright_rate_starts WHERE expires_at_ms <= {now}");
-  yield* change("DELETE FROM toolwright_limit_queue WHERE seen_until_ms <= {now}");
+  yield* change(`DELETE FROM toolwright_limit_queue WHERE NOT (${STILL_WAITS})`);
   yield* change(
     `DELETE FROM toolwright_tool_limits WHERE
        NOT EXISTS (SELECT 1 FROM toolwright_reservations r WHERE r.run_id = '' AND r.name = toolwright_tool_limits.name)
