@@ -42,7 +42,12 @@ export interface CallOptions {
   readonly modelName?: string | undefined;
   /** What the messages of the loop say about this call: the turn of the chat, and the number of its earlier equal calls. */
   readonly history?:
-    | { readonly turn: number; readonly earlier: number; readonly isResumed: boolean }
+    | {
+        readonly turn: number;
+        readonly earlier: number;
+        readonly isResumed: boolean;
+        readonly continues?: number | undefined;
+      }
     | undefined;
   /** For calls outside any run, which have no log to take a number from. */
   readonly seq?: number | undefined;
