@@ -8,6 +8,7 @@ import { recordModel } from "toolwright/ai-sdk";
 import { createFakeClock, createScriptedModel } from "toolwright/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { recordRun } from "../../src/operate/fixtures/record-run.ts";
 import { createWorld } from "./harness.ts";
 
 const DAY = 86_400_000;
@@ -77,6 +78,24 @@ it("rule 30: a program whose responses retention has deleted asks for none of th
   await expect(resume).rejects.toMatchObject(refused);
   expect(later.asked).toEqual([]);
   expect(sent).toEqual(["hello"]);
+});
+
+it("a run whose responses retention has deleted cannot be recorded as a fixture, and its readers get no results without calls", async () => {
+  const world = await createWorld();
+  const clock = createFakeClock();
+  const { send } = createSend();
+  const runtime = await world.runtime({ clock });
+  const { ask } = createLoop(send, "hello", new Error("overloaded"));
+  await expect(runtime.run({ runId: "r" }, () => ask())).rejects.toThrow("overloaded");
+  await clock.advance(8 * DAY);
+  await clear(runtime);
+  await expect(recordRun(await world.open(), "r")).rejects.toMatchObject({
+    code: "TOOL_RUN_NOT_RECORDED",
+    message: expect.stringContaining("Retention has deleted") as string,
+  });
+  const parts: string[] = [];
+  for await (const { type } of runtime.stream("r")) parts.push(type);
+  expect(parts).toEqual(["ended"]);
 });
 
 it("rule 30: another attempt asks the model again, and gets the recorded result of an equal call", async () => {
