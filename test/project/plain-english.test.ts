@@ -54,8 +54,8 @@ const FIXED = [
   "[Earlier parts of this conversation are not shown any more.]",
 ];
 
-/** Released notes and records of decisions. */
-const PAST = /^(?:CHANGELOG\.md|docs\/decisions\/00(?:0\d|1[0-7])-|test\/formats\/|api\/|sql\/|package-lock)/;
+/** Released notes, stored formats and generated files. */
+const PAST = /^(?:CHANGELOG\.md|test\/formats\/|api\/|sql\/|package-lock)/;
 
 const FOLDERS = [
   "src",
