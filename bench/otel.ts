@@ -1,4 +1,4 @@
-/** What telemetry costs per call: with the API and no SDK, and with an SDK that drops everything. */
+/** The cost of telemetry per call: with the API and no SDK, and with an SDK that drops everything. */
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
@@ -15,7 +15,7 @@ const tool = defineTool({
   execute: async ({ sku }) => ({ sku }),
 });
 
-/** In memory, since a disk is slower than what is measured here, and less regular. */
+/** In memory, since a disk is slower than the code that is measured here, and less regular. */
 export async function benchOtel(): Promise<Row[]> {
   const sdk = { tracerProvider: new BasicTracerProvider(), meterProvider: new MeterProvider() };
   const runtimes: Readonly<Record<string, Runtime>> = {

@@ -1,4 +1,4 @@
-/** How long a resume takes to replay what is logged. */
+/** How long a resume takes to replay logged calls. */
 import { join } from "node:path";
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";

@@ -18,7 +18,7 @@ const PICK_UPS = 40;
 const FEW = Number(process.env["BENCH_FEW"] ?? 1_000);
 const MANY = Number(process.env["BENCH_MANY"] ?? 10_000);
 const IDLE_MS = 20_000;
-/** An idle connection reports to the statistics only after 10 s: until then, they lack what the start of the worker did. */
+/** An idle connection reports to the statistics only after 10 s: until then, they lack the worker's start. */
 const REPORTED_MS = 12_000;
 const CALLING_RUNS = 4;
 const CALLS_PER_RUN = 1_000;

@@ -25,7 +25,7 @@ await server.connect(far);
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(near);
 
-// What a client does if its connection broke before the response arrived.
+// A client does this if its connection broke before the response arrived.
 const request = {
   name: "place_order",
   arguments: { sku: "apple" },

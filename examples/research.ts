@@ -25,7 +25,7 @@ const readReport = createTool({
   },
 });
 
-/** What a careful model would do: continue after the last report, then read the first one again. */
+/** Acts like a careful model: continues after the last report, then reads the first one again. */
 function think(request: ScriptedRequest) {
   const seen = JSON.stringify(request.prompt);
   if (seen.includes("Summarise this part")) return "Reports were read, without anything of note.";

@@ -19,7 +19,7 @@ const BY_PATH = ["cli/main", "load/register", "load/hooks"];
 /** Each is imported before an optional package, so that a planted one does not run. */
 const GUARDS = globSync("load/peers/*.ts", { cwd: SOURCE }).map((file) => file.slice(0, -".ts".length));
 
-/** What most processes load, one after the other. Code that the same processes need is in one file. */
+/** The stages that most processes load, in order. Code that the same processes need is in one file. */
 const STAGES = ["index", "cli/program", "runtime/store-runtime", "workflow/start-run", "cli/run-file"];
 
 const imports = new Map<string, ReadonlySet<string>>();

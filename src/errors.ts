@@ -338,7 +338,7 @@ export function errorLink(code: string): string | undefined {
 /** A tool may define its own codes, such as `SHOP_CLOSED`. The intersection keeps ours in the editor's suggestions. */
 export type OwnErrorCode = string & {};
 
-/** What a failed try says about its external effect: `"none"` guarantees that nothing happened. */
+/** A failed try's external effect: `"none"` guarantees that nothing happened. */
 export type Effect = "none" | "happened";
 
 export interface ToolwrightErrorOptions {

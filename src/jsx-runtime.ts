@@ -1,4 +1,4 @@
-/** What the compiler calls for JSX with `jsxImportSource: "toolwright"`. */
+/** The functions that the compiler calls for JSX with `jsxImportSource: "toolwright"`. */
 import { type Component, createElement, type WorkflowElement } from "./workflow/element.ts";
 
 export function jsx(

@@ -7,7 +7,7 @@ import { afterAll, vi } from "vitest";
 
 vi.resetModules();
 const holder = globalThis as { [name: PropertyKey]: unknown };
-// What copies of the package share, and the list in which each registers with the AI SDK.
+// The state that copies of the package share, and the list in which each registers with the AI SDK.
 for (const key of Object.getOwnPropertySymbols(holder))
   if (key.description?.startsWith("toolwright.shared.")) delete holder[key];
 delete holder["AI_SDK_TELEMETRY_INTEGRATIONS"];

@@ -1,5 +1,5 @@
 /**
- * What every loop that runs our tools must guarantee, whichever package drives it. Each adapter runs the same suite.
+ * The guarantees of every loop that runs our tools, whichever package drives it. Each adapter runs the same suite.
  */
 import { defineTool, type Runtime, type Tool } from "toolwright";
 import { describe, expect, it } from "vitest";

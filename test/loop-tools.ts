@@ -9,7 +9,7 @@ export const weather = defineTool({
   execute: ({ city, unit }) => ({ city, degrees: 21, unit }),
 });
 
-/** Needs approval, and collects what it placed. */
+/** Needs approval, and collects the placed orders. */
 export function createOrder(name = "order") {
   const placed: string[] = [];
   const order = defineTool({

@@ -1,5 +1,5 @@
 /**
- * Makes the programs that the tests start quicker: there are thousands, and most of what each costs is to load our files.
+ * Starts the tests' programs faster: there are thousands, and most of the time of each is spent on loading our files.
  * All processes of one test run share the compiled code, which Node checks against its source, and resolve the imports
  * between our files without a search.
  */

@@ -36,7 +36,7 @@ beforeEach(() => {
   onTestFinished(() => runtime[Symbol.asyncDispose]());
 });
 
-/** What each consumer receives: the result, or the error for invalid input. */
+/** The value that each consumer receives: the result, or the error for invalid input. */
 const CONSUMERS: Readonly<Record<string, (input: unknown) => Promise<unknown>>> = {
   "a direct call": async (input) => {
     const outcome = await runtime.call(convert, input as never, { runId: "direct" });

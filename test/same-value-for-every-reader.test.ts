@@ -27,7 +27,7 @@ beforeEach(() => {
   onTestFinished(() => runtime[Symbol.asyncDispose]());
 });
 
-/** What each model reads, as text. */
+/** The text that each model reads. */
 const MODELS: Readonly<Record<string, (tool: Tool) => Promise<string>>> = {
   "the AI SDK": async (tool) => {
     const model = createScriptedModel([[{ toolName: "show", input: {} }], "Done."]);

@@ -41,7 +41,7 @@ const ANSWERS = {
   "give-up": 'answered "Give up"',
 } as const;
 
-/** What was decided about a request, by whom and when. */
+/** The decision about a request, by whom and when. */
 export function decisionOf({ status, resolution, decidedBy, decidedAtMs }: Approval): string {
   const what = resolution === null ? status : ANSWERS[resolution];
   return `${what} by ${decidedBy ?? "an unnamed approver"}, ${moment(decidedAtMs ?? 0)}`;

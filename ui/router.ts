@@ -44,7 +44,7 @@ export function go(
   }
 }
 
-/** For links: the browser handles modified clicks, such as those that open a new tab. */
+/** For links: the browser handles modified clicks, such as clicks that open a new tab. */
 export function onLink(event: MouseEvent): void {
   const { currentTarget, button, metaKey, ctrlKey, shiftKey, altKey } = event;
   if (

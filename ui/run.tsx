@@ -202,7 +202,7 @@ interface Answer {
   readonly command?: string | null;
 }
 
-/** Nothing runs it, and what it waited for has come. */
+/** No process runs it, and its wait is over. */
 function isIdle({ status, pendingApprovals, waits, revertedAtMs }: LiveRun): boolean {
   if (revertedAtMs !== null) return false;
   const canContinue = pendingApprovals === 0 && (waits.length === 0 || waits.some(({ isOver }) => isOver));

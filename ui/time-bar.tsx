@@ -13,7 +13,7 @@ interface TimeBarProps {
   readonly status: string;
 }
 
-/** What has no end may have begun at the end of the span, and must still be seen. */
+/** An entry without an end may have begun at the end of the span, and must still be visible. */
 const OPEN: ReadonlySet<string> = new Set(["pending", "waiting", "interrupted", "unknown"]);
 
 export function TimeBar({ span, startedAtMs, ms, status }: TimeBarProps) {

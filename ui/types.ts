@@ -1,4 +1,4 @@
-/** What the server sends: the parts of the contract that the page reads. */
+/** The server's messages: the parts of the contract that the page reads. */
 
 import { RUN_KINDS, RUN_STATES, type RunKind, type RunState } from "../src/store/run-words.ts";
 
@@ -100,7 +100,7 @@ export interface Explanation {
   readonly resumesHere: boolean;
 }
 
-/** What the event stream of a run sends. */
+/** The events in the stream of a run. */
 export interface LiveRun extends RunSummary {
   readonly revertedAtMs: number | null;
   readonly error: { readonly message?: string; readonly hint?: string } | null;
@@ -111,7 +111,7 @@ export interface LiveRun extends RunSummary {
   readonly approvals: readonly Approval[];
 }
 
-/** What a task waits for, besides approvals. */
+/** A task's wait, besides approvals. */
 export interface RunWait {
   readonly nodeId: string;
   readonly path: string;

@@ -1,5 +1,5 @@
 /**
- * What a system does to take part in the comparison. Everything that is measured or counted goes through `script` and
+ * The interface of a system in the comparison. Everything that is measured or counted goes through `script` and
  * `execute`, so a contender contains no clock and no counter, only the code that its own docs show.
  */
 export interface Contender {

@@ -1,4 +1,4 @@
-/** Measures one contender in one row: which processes run, in which place, and what they report. */
+/** Measures one contender in one row: which processes run, where they store their data, and what they report. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Place } from "./contender.ts";
@@ -96,7 +96,7 @@ async function run(task: Task): Promise<Measured> {
   };
 }
 
-/** Runs the orders, kills the process in one of them, resumes in a new process, and reads what the shop counted. */
+/** Runs the orders, kills the process in one of them, resumes in a new process, and reads the shop's count. */
 async function countEffects(
   contender: string,
   isKeyed: boolean,

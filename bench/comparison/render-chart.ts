@@ -8,7 +8,7 @@ const VALUE = 110;
 const LINE = 26;
 const TOP = 44;
 
-/** What the bars of a row show. */
+/** The measure that the bars of a row show. */
 export function captionOf(row: RowId): string {
   const { title, unit } = ROWS.find(({ id }) => id === row) ?? { title: "", unit: "" };
   if (unit === "effects")

@@ -1,4 +1,7 @@
-/** What one run of the comparison has measured: the content of `docs/comparison.json`, from which all else is made. */
+/**
+ * The measurements of one run of the comparison: the content of `docs/comparison.json`, from which the page and charts
+ * are made.
+ */
 
 export const ROWS = [
   {

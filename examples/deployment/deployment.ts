@@ -50,7 +50,7 @@ const env = {
   TOOLWRIGHT_TOKEN: TOKEN,
 };
 const children: ChildProcess[] = [];
-/** What the processes print besides their results, for a failure. */
+/** The processes' output besides their results, to show on a failure. */
 const said: string[] = [];
 
 /** Resolves with the line that contains the text. */

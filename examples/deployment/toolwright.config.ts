@@ -1,4 +1,4 @@
-/** What the server and every worker read. Each machine has the code; only names are stored. */
+/** The configuration of the server and of every worker. Each machine has the code; only names are stored. */
 export default {
   store: process.env["DATABASE_URL"] ?? "toolwright.db",
   workflows: { order: "./order.tsx" },

@@ -100,7 +100,7 @@ function print(traceId: string, parentId: string | undefined, depth: number): vo
   }
 }
 
-// What this example proves.
+// The example checks itself.
 const [first, second] = lines.filter(({ name }) => name === "invoke_agent support");
 assert.ok(first !== undefined && second !== undefined && first.traceId !== second.traceId);
 assert.deepEqual(second.links, [first.traceId]);

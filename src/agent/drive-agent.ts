@@ -162,7 +162,7 @@ async function nextAnswer(setup: AgentSetup): Promise<NextAnswer> {
   return { answer: saved.answer ?? answer, withdrawn: before.withdrawn, costUsd, usage };
 }
 
-/** Decisions before a request: which budget is exceeded, and what is left out. */
+/** Decisions before a request: which budget is exceeded, and which messages are left out. */
 async function prepare(setup: AgentSetup): Promise<StoredAnswer> {
   const withdrawn = await setup.budget.spent();
   const fitted = await fitWindow(setup, withdrawn !== undefined);

@@ -78,7 +78,7 @@ export const bash = defineBuiltInTool({
   sideEffect: true,
   idempotent: false,
   replay: "run",
-  // Only the model can find out what an interrupted command did.
+  // Only the model can check what an interrupted command did.
   onUnknown: "tell",
   execute: ({ cmd, args, opts }) => bashTool(cmd, args, opts),
 });

@@ -31,7 +31,7 @@ export function keepReplaced(): BeforeReplace | undefined {
   const { attempt } = call.scope;
   return async ({ readBefore, after }) => {
     const afterHash = hashBytes(after);
-    // A repeated try finds what the first one wrote: the file before that one counts.
+    // A repeated try finds the content that the first try wrote: the file before the first try counts.
     const isRepeated = call.row !== undefined || call.tries > 1;
     const known = isRepeated ? await read(store, key, attempt) : undefined;
     if (known?.afterHash === afterHash) {
@@ -44,12 +44,12 @@ export function keepReplaced(): BeforeReplace | undefined {
       afterHash,
     };
     const body = sealBytes(store.secret, Buffer.from(JSON.stringify(kept)));
-    // It must survive what the file survives: if it is missing, a revert concludes that the file was never replaced.
+    // It must be as durable as the file: if it is missing, a revert concludes that the file was never replaced.
     await store.transaction(() => saveReplaced(key, attempt, body), "full");
   };
 }
 
-/** @throws TOOL_EXECUTION_FAILED if the file has changed since, or what it was is not kept */
+/** @throws TOOL_EXECUTION_FAILED if the file has changed since, or its old content is not kept */
 export async function restoreReplaced(
   path: string,
   { originalIdempotencyKey: key, attempt, effectStatus }: ToolContext & RevertFields,

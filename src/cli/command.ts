@@ -1,4 +1,4 @@
-/** What all commands share: their options, exit codes and error handling. */
+/** Shared by all commands: options, exit codes and error handling. */
 import type { Command } from "commander";
 import { whenDrained } from "../terminal/when-drained.ts";
 import { CliError } from "./cli-error.ts";

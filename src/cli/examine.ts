@@ -19,7 +19,7 @@ export interface Check {
   readonly remedy: string | null;
 }
 
-/** What each package is for. Only zod is required. */
+/** The purpose of each package. Only zod is required. */
 const PACKAGES = {
   zod: "schemas of tools and outputs",
   ai: "AI SDK agents",

@@ -1,4 +1,4 @@
-/** Prints how a run ended, what it waits for, and which commands come next. */
+/** Prints how a run ended, its waits, and which commands come next. */
 import { resolve } from "node:path";
 import type { Approval } from "../invoke/approval.ts";
 import { hostOf } from "../runtime/create-runtime.ts";

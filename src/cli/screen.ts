@@ -36,7 +36,7 @@ export interface Screen {
   /** Whether the output is a terminal that can be redrawn. */
   readonly isLive: boolean;
   paint(colour: Colour, text: string): string;
-  /** One line without control sequences, except those of `paint`: prompts, names and errors may come from a model. */
+  /** One line without control sequences, except the colors of `paint`: prompts, names and errors may come from a model. */
   escape(text: string): string;
   /** One line; line breaks in the text are escaped. */
   print(text: string): void;

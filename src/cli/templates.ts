@@ -15,7 +15,7 @@ export interface Template {
   readonly types?: Readonly<Record<string, string>>;
   readonly start: string;
   readonly startSays: string;
-  /** Further commands, each with what it does. */
+  /** Further commands, each with a description. */
   readonly more: readonly (readonly [command: string, what: string])[];
 }
 

@@ -50,7 +50,7 @@ async function stay<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return await work(stop.signal);
 }
 
-/** A worker was faster: wait for what it does. */
+/** A worker took the run first: wait for it. */
 function unlessTaken(error: unknown): undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code !== "TOOL_RUN_CONFLICT" && code !== "TOOL_RUN_FENCED") throw error;

@@ -39,7 +39,7 @@ export const SDK_PARTS = [
 
 export type SdkParts = Readonly<Partial<Record<(typeof SDK_PARTS)[number] | "description", unknown>>>;
 
-/** What an MCP server lists for a tool besides its schemas. Hints for clients: nothing here depends on them. */
+/** The fields that an MCP server lists for a tool besides its schemas. Hints for clients: nothing here depends on them. */
 export interface McpParts {
   readonly title?: string | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;

@@ -1,7 +1,7 @@
 /** The HTTP status and body of each error, for every server of this package. */
 import { ToolwrightError } from "../errors.ts";
 
-/** What a server itself refuses. Errors of operations keep their own codes. */
+/** Errors of the HTTP server itself. Errors of operations keep their own codes. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly code: string;

@@ -11,7 +11,7 @@ interface Address {
   readonly port: number;
 }
 
-/** What is wrong with a port. Any other error is about the host. */
+/** Errors about the port. Any other error is about the host. */
 const PORT_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program uses it",
   EACCES: "this user has no permission to use it",

@@ -1,6 +1,7 @@
 /**
- * What a call ends with when its signal fires, wherever it is: in its tool, in a queue, or waiting for an equal call. A loop may
- * set a timeout for one call and continue, so the model must not read then that the run was stopped.
+ * The error with which a call ends when its signal fires, wherever the call is: in its tool, in a queue, or waiting for
+ * an equal call. A loop may set a timeout for one call and continue, so the model must not read then that the run was
+ * stopped.
  */
 import { ToolwrightError, type ToolwrightErrorOptions } from "../errors.ts";
 import type { Call } from "./call.ts";

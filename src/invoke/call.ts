@@ -294,7 +294,7 @@ export function watchesKey(call: Call): boolean {
   return isUnrepeatable(call.spec);
 }
 
-/** What an event says about its call. */
+/** The fields of an event that identify its call. */
 interface WatchedCall extends Pick<Call, "host" | "scope" | "toolCallId" | "key"> {
   readonly spec: Pick<ToolSpec, "name">;
   readonly span?: CallSpan | undefined;

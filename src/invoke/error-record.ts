@@ -97,7 +97,7 @@ function isLoggedWords(value: unknown): value is LoggedWords {
   return typeof value.message === "string" && typeof value.hint === "string";
 }
 
-/** What a tool reports about its effect. Any other value leaves the effect in doubt. */
+/** The effect that a tool reports in its error. Any other value leaves the effect in doubt. */
 function asEffect(effect: unknown): Effect | undefined {
   return effect === "none" || effect === "happened" ? effect : undefined;
 }

@@ -10,7 +10,7 @@ import type { ApprovalResolution } from "./approvals/decision.ts";
 
 export type { RunKind } from "../store/run-words.ts";
 
-/** What every event says: when it happened, in which run, and where in the run. */
+/** The fields of every event: when it happened, in which run, and where in the run. */
 export interface EventEnvelope {
   readonly at: number;
   readonly runId: string;
@@ -146,7 +146,7 @@ export interface Plan {
   readonly todoList: readonly PlanStep[];
 }
 
-/** What a smart agent does. */
+/** Events of a smart agent. */
 export type AgentEventDetails =
   | {
       readonly type: "tool_call";
@@ -196,7 +196,7 @@ export type AgentEventDetails =
   | { readonly type: "finalAnswer"; readonly content: string; readonly output?: unknown }
   | { readonly type: "cancelled"; readonly reason: string };
 
-/** What a loop on the Anthropic SDK does. */
+/** Events of a loop on the Anthropic SDK. */
 export type LoopEventDetails<Message = unknown, MessageParam = unknown> =
   /** A piece of a response that is still streaming. It counts once `response-received` has arrived. */
   | { readonly type: "text-delta"; readonly turn: number; readonly text: string }
@@ -240,7 +240,7 @@ export interface TakeoverEventDetails {
   readonly inARow: number;
 }
 
-/** What happens in a run, outside of its calls. */
+/** Events of a run, outside of its calls. */
 export type RunEventDetails =
   | ApprovalEventDetails
   | ClaimEventDetails

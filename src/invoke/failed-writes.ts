@@ -36,7 +36,7 @@ export class FailedWrites {
 
   /**
    * Commits a claim, for example of a run or a task. A claim that reported an error may have been committed: this process
-   * is alive and does not work on what it has claimed, so the claim is undone as soon as the store answers.
+   * is alive and does not work on the claimed call, so the claim is undone as soon as the store answers.
    * @param name has the epoch of the claim. Writes for earlier epochs stay: if this claim fails, they are still needed, and if
    * it succeeds, they change nothing.
    * @param undo must recognize the claim by its owner and epoch

@@ -12,7 +12,7 @@ export interface HostLoop {
   onThrow(thrown: unknown): "suspend" | HostValue | undefined;
   /** Replaces objects of the library by storable values. Any other output is returned as it is. */
   pack(output: unknown): unknown;
-  /** Rebuilds the object from a value of `pack` or `onThrow`. May throw what the tool threw. */
+  /** Rebuilds the object from a value of `pack` or `onThrow`. May throw the tool's own error. */
   unpack(value: HostValue): unknown;
   /** Returns a mark that is stored when the call ends or is suspended: for `onReplay`, or for `onEnter` on re-entry. */
   mark?(state: "ended" | "suspended"): string | undefined;

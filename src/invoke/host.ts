@@ -1,4 +1,4 @@
-/** What the pipeline needs from the runtime that it runs in. */
+/** The pipeline's interface to the runtime that it runs in. */
 import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { Models } from "../definition/models.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
@@ -57,7 +57,7 @@ export interface Host {
   readonly settings: ToolSettings;
   readonly limits: Limits;
   readonly durability: "default" | "process" | "power";
-  /** `"keep"`: runs that start here keep what a replay needs, redacted, after their end. */
+  /** `"keep"`: runs that start here keep the data for a replay, redacted, after their end. */
   readonly recording: "keep" | "off";
   /** Whether an approval in a message history counts. Off by default. */
   readonly trustMessageApprovals: boolean;

@@ -30,7 +30,10 @@ export type Outcome<Output = unknown> =
       readonly replayed: boolean;
     };
 
-/** What a policy returns to the one around it. The journal stores it; `invoke` converts it to the caller's `Outcome`. */
+/**
+ * The result that a policy returns to the enclosing policy. The journal stores it; `invoke` converts it to the caller's
+ * `Outcome`.
+ */
 export type Result =
   | {
       readonly kind: "success";

@@ -32,7 +32,7 @@ export class Refused extends Error {
 /** Another process has written to this call's rows in the meantime: the call enters the pipeline again. */
 export class Contended extends Error {}
 
-/** What a call waits for before it can begin. */
+/** The resource for which a call waits before it can begin. */
 export type WaitReason =
   | { readonly what: "slot"; readonly max: number }
   /** `holders`: the keys of the calls that hold the budget. */

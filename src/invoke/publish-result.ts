@@ -1,4 +1,4 @@
-/** Passes what a model's call returned, or what it waits for, to the readers of the run. */
+/** Passes the result of a model's call, or what it waits for, to the readers of the run. */
 import type { ToolwrightError } from "../errors.ts";
 import { toPlainJson } from "../stream/result-parts.ts";
 import type { StreamPartDetails } from "../stream/stream-part.ts";

@@ -10,7 +10,7 @@ export class RunRelease {
   #inFlight = 0;
   #tasks = 0;
 
-  /** Aborted when the run is released: what is still running must stop. */
+  /** Aborted when the run is released: all work that is still running must stop. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }

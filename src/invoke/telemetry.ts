@@ -146,14 +146,14 @@ export interface Telemetry {
   close(): void;
 }
 
-/** What telemetry asks the runtime for. */
+/** The data that telemetry requests from the runtime. */
 export interface TelemetrySource {
   warnOnce(topic: string, message: string): void;
   /** `undefined` while the store is not open. Called when metrics are collected. */
   waiting(): Promise<Waiting | undefined>;
 }
 
-/** What waits in the store. */
+/** The waiting work in the store. */
 export interface Waiting {
   /** Approval requests without a decision. */
   readonly approvals: WaitingCount;

@@ -1,4 +1,4 @@
-/** What a tool reports while it runs, by `ctx.log` and `ctx.progress`. Listeners receive it as events. */
+/** A tool's reports while it runs, by `ctx.log` and `ctx.progress`. Listeners receive them as events. */
 import type { ToolLog } from "../definition/context.ts";
 import { describe } from "../definition/option-checks.ts";
 import { toShownJson } from "../util/shown-value.ts";

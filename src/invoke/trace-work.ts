@@ -124,7 +124,7 @@ export function endOfThrown(error: unknown): WorkEnd {
   return error.code === "TOOL_APPROVAL_PENDING" ? { status: "waiting-approval" } : { errorType: error.code };
 }
 
-/** What a class may be called. A library may put anything into the name of an error, even content. */
+/** A valid class name. A library may put anything into the name of an error, even content. */
 const CLASS_NAME = /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u;
 
 /** `error.type` of an error without a code. */

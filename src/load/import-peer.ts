@@ -14,7 +14,7 @@ export async function importPeer<T>(name: string, load: () => Promise<T>): Promi
   return load();
 }
 
-/** What a user can do about a peer that `importPeer` did not load. */
+/** Tells the user how to fix a peer that `importPeer` could not load. */
 export function peerHint(name: string, cause: unknown): string {
   return cause instanceof PlantedPackage
     ? `Run: npm install ${name}, then restart the process.`

@@ -1,4 +1,4 @@
-/** What telemetry says about an AI SDK agent, or one of another library with the same fields. */
+/** The telemetry attributes of an AI SDK agent, or of another library's agent with the same fields. */
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { resolveLanguageModel } from "./sdk-model.ts";
 

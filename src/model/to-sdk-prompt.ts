@@ -38,7 +38,7 @@ export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkM
   };
 }
 
-/** What two lists have in common is converted already. Their messages are frozen, so equal ones are the same object. */
+/** Messages that both lists share are already converted. Messages are frozen, so equal ones are the same object. */
 function startingLike(earlier: Converted, messages: readonly AgentMessage[]): Converted {
   const most = Math.min(earlier.count, messages.length);
   let count = 0;

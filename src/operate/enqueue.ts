@@ -87,7 +87,7 @@ export async function enqueueRun(
   return { runId };
 }
 
-/** A worker says what it runs under a name. Without one, it is a workflow. */
+/** Workers report the kind of each name that they serve. If no worker serves the name, it is a workflow. */
 async function kindOf({ store }: Host, name: string): Promise<Served["kind"]> {
   const workers = await listWorkers(store);
   const served = workers

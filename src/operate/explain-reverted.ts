@@ -1,4 +1,4 @@
-/** Explains a run whose effects were reverted: what is left of them, and what an operator can do. */
+/** Explains a run whose effects were reverted: which effects remain, and what an operator can do. */
 import { planReverts } from "../runtime/revert/plan-reverts.ts";
 import type { Store } from "../store/store.ts";
 import { readRevertedAt } from "../store/tables/reverts.ts";

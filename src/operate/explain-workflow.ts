@@ -1,4 +1,4 @@
-/** Explains the status of a workflow run, and which steps an operator can take. States only what the store holds. */
+/** Explains the status of a workflow run, and which steps an operator can take. States only facts from the store. */
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
@@ -42,7 +42,7 @@ const MOST_FAILURES = 20;
 export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promise<Explanation> {
   const explanation = await explainStatus(store, run);
   const because = [...explanation.because, ...(await missingTasks(store, run))];
-  // A worker starts what was enqueued, by its name.
+  // A worker starts an enqueued run by its name.
   const isQueued = run.status === "queued" || run.shape === "";
   if (run.file !== null || run.status === "finished" || isQueued) return { ...explanation, because };
   const row = await store.read(() => readRunRow(run.runId));

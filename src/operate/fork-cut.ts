@@ -11,7 +11,7 @@ export interface TaskToCopy {
   readonly finishedAtMs: number | null;
 }
 
-/** What is known about the parent. Tasks are in the order in which they ended, scopes in the order of their creation. */
+/** The parent's tasks and scopes. Tasks are in the order in which they ended, scopes in the order of their creation. */
 export interface ForkSource {
   readonly tasks: readonly TaskToCopy[];
   readonly scopes: readonly CopiedScope[];

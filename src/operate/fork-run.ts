@@ -254,7 +254,7 @@ function attemptOf(
   return open !== undefined && rootOf(scope.id) === open.root ? open.attempt : scope.attempt;
 }
 
-/** With other outputs or another input, the tasks before the cut would not match what the code does with the input. */
+/** With other outputs or another input, the tasks before the cut would not match what the code does with the new input. */
 function isReplayable({ input, outputs = {} }: ForkOptions, { tasks }: Kept): boolean {
   return Object.keys(outputs).length === 0 && (input === undefined || tasks.length === 0);
 }

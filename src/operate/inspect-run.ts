@@ -29,7 +29,7 @@ export interface DescribedTask extends Pick<
   readonly error: RunError | null;
 }
 
-/** What every run has, and `null` for what only workflows have. */
+/** The fields of every run, and `null` for fields that only workflows have. */
 export interface InspectedRun extends Omit<RunDescription, "tasks"> {
   readonly workflow: string | null;
   readonly file: string | null;

@@ -1,4 +1,4 @@
-/** What an operator can do next, as data. Each face renders it: as a command line, a link or a button. */
+/** An operator's next steps, as data. Each interface renders them: as command lines, links or buttons. */
 import type { Approval } from "../invoke/approval.ts";
 import { answersTo } from "../invoke/approvals/answers.ts";
 

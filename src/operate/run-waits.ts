@@ -1,4 +1,4 @@
-/** What a run waits for besides approvals: times and signals, in words. */
+/** Describes a run's waits besides approvals: times and signals. */
 import type { RunWait } from "../runtime/runs.ts";
 import type { Store } from "../store/store.ts";
 import { readRefusals } from "../store/tables/signals.ts";

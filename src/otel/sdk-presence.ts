@@ -8,7 +8,7 @@ import {
   type TracerProvider,
 } from "@opentelemetry/api";
 
-/** What the API returns until an SDK is registered. */
+/** The API returns this until an SDK is registered. */
 const NO_TRACERS = new ProxyTracerProvider().getDelegate();
 const NO_METER = createNoopMeter();
 

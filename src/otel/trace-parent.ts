@@ -1,4 +1,4 @@
-/** Span contexts as text, in the format of the W3C: what the store keeps, and what requests to MCP servers carry. */
+/** Span contexts as text, in the W3C format, for the store and for requests to MCP servers. */
 import { createTraceState, isSpanContextValid, type SpanContext, TraceFlags } from "@opentelemetry/api";
 
 const FORMAT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;

@@ -1,4 +1,4 @@
-/** What waits in the store, for the gauges of telemetry. Any process of the store reads it, even if no worker is alive. */
+/** Counts the waiting work in the store, for telemetry gauges. Any process can read them, even if no worker is alive. */
 import type { Host } from "../invoke/host.ts";
 import type { Waiting } from "../invoke/telemetry.ts";
 import { countPending, hasUnmeasured, takeUnmeasured } from "../store/tables/approvals.ts";

@@ -1,4 +1,4 @@
-/** What a runtime reports about runs of every kind. The functions that read it are in src/operate. */
+/** The runtime's reports about runs of every kind. The functions that read them are in src/operate. */
 import type { CallStatus } from "../store/tables/calls.ts";
 import type { RunKind, RunState } from "../store/run-words.ts";
 import type { Labels } from "../store/tables/runs.ts";

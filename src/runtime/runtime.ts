@@ -68,7 +68,7 @@ export interface EnqueueOptions {
   readonly priority?: number | undefined;
   /** For filters of `runtime.runs`. */
   readonly labels?: Labels | undefined;
-  /** Default: what a worker runs under this name, else `"workflow"`. */
+  /** Default: the kind that a worker serves under this name, else `"workflow"`. */
   readonly kind?: "workflow" | "agent" | "program" | undefined;
 }
 

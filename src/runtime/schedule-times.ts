@@ -6,7 +6,7 @@ import { lazyModule } from "../util/lazy.ts";
 
 const croner = lazyModule(() => import("croner"));
 
-/** What the times of a schedule depend on. */
+/** The fields of a schedule that determine its times. */
 export interface Rhythm {
   readonly cron: string | null;
   readonly everyMs: number | null;

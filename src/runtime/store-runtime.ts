@@ -308,7 +308,7 @@ export class StoreRuntime {
     this.#host.telemetry?.close();
     if (!this.#store.isOpen) return;
     const { cutOff, failedWrites } = this.#host;
-    // The program may end right after this: what is not stored by then shows its run as interrupted.
+    // The program may end right after this: a run whose end is not stored by then appears as interrupted.
     await failedWrites.settleWithin(this.#isInPlace() ? CLOSE_MS : 0);
     if (!failedWrites.isEmpty)
       this.#warnOnce(

@@ -7,7 +7,7 @@ import { HttpError, toErrorAnswer } from "./http-error.ts";
 import { escapeUnsafeInJson } from "../util/storable-text.ts";
 import { NOT_STORED } from "./security-headers.ts";
 
-/** What a stream shows: the list of runs, or one run. */
+/** The topic of a stream: the list of runs, or one run. */
 export interface Topic<State = unknown> {
   /** Equal for equal topics. */
   readonly key: string;
@@ -33,7 +33,7 @@ const QUEUE_BYTES = 262_144;
 
 interface Stream {
   send(text: string): void;
-  /** Whether the client has taken most of what was sent. */
+  /** Whether the client has read most of the sent data. */
   isReady(): boolean;
   drop(): void;
   end(): void;

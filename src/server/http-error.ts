@@ -2,7 +2,7 @@
 import { ToolwrightError } from "../errors.ts";
 import { answerOfError, type ErrorAnswer, RefusedRequest, unexpectedAnswer } from "../http/error-answer.ts";
 
-/** What the server itself refuses. Errors of operations keep their own codes. */
+/** Errors of the server itself. Errors of operations keep their own codes. */
 export const HTTP_ERRORS = {
   HTTP_BAD_REQUEST: { status: 400, meaning: "The request, its JSON or a query parameter is malformed." },
   HTTP_UNAUTHORIZED: { status: 401, meaning: "The request has no valid token and no valid session cookie." },

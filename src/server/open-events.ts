@@ -21,7 +21,10 @@ export function openEvents({ backend, streams, query }: Input): Promise<Response
   return streams.open(listTopic(key, () => backend.read(({ runtime }) => runtime.runs(filter))));
 }
 
-/** What the page of a run shows, in one event. No explanation: its sentences hold ages, which change all the time. */
+/**
+ * The data of a run's page, in one event. Without the explanation: its sentences contain ages, which change all the
+ * time.
+ */
 function readRun(backend: Backend, runId: string) {
   return backend.read(async ({ runtime, store }) => {
     const run = await runtime.describeRun(runId);

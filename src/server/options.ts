@@ -31,7 +31,7 @@ export interface HandlerOptions {
   readonly runtime?: Runtime | undefined;
   /** Default: one token named `operator` with all scopes, from the environment variable TOOLWRIGHT_TOKEN. */
   readonly tokens?: readonly ServerToken[] | undefined;
-  /** Accepted names in the `Host` header, without ports. Default: those of this machine. */
+  /** Accepted names in the `Host` header, without ports. Default: the names of this machine. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of pages that may write, besides the server's own. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-/** What a route is, and how a request is matched with the table of routes. */
+/** The type of a route, and how a request is matched with the table of routes. */
 import { z } from "zod";
 import { describeIssue } from "../definition/describe-issues.ts";
 import { suggestion } from "../definition/nearest-name.ts";
@@ -8,7 +8,7 @@ import { FIX_QUERY, HttpError } from "./http-error.ts";
 import type { Caller, Scope, Tokens } from "./tokens.ts";
 import type { WorkflowRuns } from "./workflow-runs.ts";
 
-/** What the operations of routes work with. */
+/** The dependencies of the routes' operations. */
 export interface RouteServices {
   readonly backend: Backend;
   readonly workflows: WorkflowRuns;

@@ -1,4 +1,4 @@
-/** What event streams show, and what their patches hold: rows that changed, or fields that changed. */
+/** The topics of event streams, and the content of their patches: changed rows or changed fields. */
 import type { Topic } from "./event-streams.ts";
 
 interface RunList {

@@ -28,7 +28,7 @@ export function acceptIndex(index: string, indexHash: string | undefined): boole
   return true;
 }
 
-/** What the store records about an index. */
+/** The stored data about an index. */
 export function describeIndex(index: string): string {
   return `${hashOf(index)}@${Math.floor(lstatSync(index).mtimeMs / 1000)}`;
 }

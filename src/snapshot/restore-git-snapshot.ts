@@ -76,7 +76,7 @@ async function restore(
   checkRestore(repository.top, plan);
 
   const before = `${runRefs(runId)}before-restore`;
-  // Chained, so that a second attempt does not lose what the first one stored.
+  // Chained, so that a second attempt does not lose the snapshot that the first one stored.
   const parents = [await resolveRef(own, before), own.head];
   const note = { runId, label: `Before the restore of snapshot ${seq}`, takenAtMs: Date.now() };
   const { commit } = await writeCommit(repository, own, { ref: before, parents, note });

@@ -1,6 +1,6 @@
 /**
  * Runs git, and the few other programs that a snapshot needs, in the sandbox: bytes in, bytes out. An agent may
- * replace any file or folder while git reads it, so git sees only what the agent's own commands see. Every failure
+ * replace any file or folder while git reads it, so git sees only the files that the agent's own commands see. Every failure
  * becomes a `ToolwrightError`.
  */
 import { writeFileSync } from "node:fs";

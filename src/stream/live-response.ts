@@ -15,7 +15,7 @@ export class LiveResponse {
   #stream: RunStream | undefined;
   /** What was said before the first reader arrived. */
   #unread: StreamPartDetails[] = [];
-  /** What readers have received, without what was retracted. */
+  /** The parts that readers have received, without retracted parts. */
   #said: NumberedPart[] = [];
   #stopWaiting: (() => void) | undefined;
   #hasParts = false;

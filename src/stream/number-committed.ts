@@ -1,4 +1,7 @@
-/** Gives indexes to what was committed while no one read the run: responses, and results of their calls. Any process may do it. */
+/**
+ * Assigns indexes to responses, and the results of their calls, that were committed while the run had no reader. Any
+ * process may do it.
+ */
 import type { Transaction } from "../store/store.ts";
 import { type EndedModelCall, endedModelCalls } from "../store/tables/ended-model-calls.ts";
 import {

@@ -152,7 +152,7 @@ export function partsOfMessage(message: Fields): StreamPartDetails[] {
   return [...blocks, ...endOfMessage(message)];
 }
 
-/** What is held until the message is committed. */
+/** The parts that are held until the message is committed. */
 export function endOfMessage(message: Fields): StreamPartDetails[] {
   const content = Array.isArray(message["content"]) ? (message["content"] as unknown[]) : [];
   const calls = content.flatMap((block): StreamPartDetails[] =>

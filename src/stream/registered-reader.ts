@@ -63,7 +63,7 @@ export class RegisteredReader {
     });
   }
 
-  /** What is kept for this reader, in a transaction that also reads what is stored. `undefined` without a row. */
+  /** The parts kept for this reader, in a transaction that also reads the stored parts. `undefined` without a row. */
   *kept(): Transaction<KeptParts | "forgotten" | undefined> {
     if (!this.#isEntered) return undefined;
     return (yield* readKeptParts(this.#place)) ?? "forgotten";

@@ -12,7 +12,7 @@ const RESULTS: ReadonlySet<string> = new Set([
   "tool-approval-request",
 ]);
 
-/** What is known about the calls of a run. */
+/** The known calls of a run. */
 export class KnownResults {
   /** Calls whose result was published. */
   readonly #results: Set<string>;

@@ -4,7 +4,7 @@ import type { Store, Transaction } from "../store/store.ts";
 import { RunStream } from "./run-stream.ts";
 import type { NumberedPart } from "./stream-part.ts";
 
-/** An empty store that notes what is written. */
+/** An empty store that records all writes. */
 function createEmptyStore(written: Statement[]): Store {
   const transaction = async <T>(work: () => Transaction<T>): Promise<T> => {
     const steps = work();

@@ -1,4 +1,4 @@
-/** The parts that `runtime.stream` yields: what models say, and what their calls return. */
+/** The parts that `runtime.stream` yields: the output of models, and the results of their calls. */
 import type { Writer } from "../store/tables/write-calls.ts";
 
 /** Where a part belongs. */

@@ -93,8 +93,8 @@ function specFor(spec: ToolSpec, owner: unknown, options: ToolCallOptions): Tool
 }
 
 /**
- * A promise of the result that an AI SDK loop may also iterate, to show what a generator yields before the result. The last
- * yield is the result.
+ * A promise of the result that an AI SDK loop may also iterate, to show the values that a generator yields before the
+ * result. The last yield is the result.
  */
 function withPreliminaryResults<Output>(
   call: (onYield: (item: unknown) => void) => Promise<Output>,

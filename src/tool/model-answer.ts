@@ -30,7 +30,7 @@ export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "suc
 
 /**
  * The error of an outcome that is not a success.
- * @param hint what the reader can do; defaults to the hint of the error code
+ * @param hint the next step for the reader; defaults to the hint of the error code
  */
 export function pendingError(
   spec: ToolSpec,

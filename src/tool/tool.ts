@@ -44,7 +44,7 @@ function isMetadata(value: unknown): value is ToolMetadata {
 /** In the options of a call: the name by which the model knows the tool. */
 export const MODEL_NAME = Symbol.for("toolwright.tool.model-name");
 
-/** What the AI SDK sends to the model for a result. */
+/** The form in which the AI SDK sends a result to the model. */
 export type ModelOutput = JsonOutput | { type: "content"; value: ModelContent[] };
 export type JsonOutput = { type: "text"; value: string } | { type: "json"; value: JsonValue };
 /** A part of a result with images or other media. */

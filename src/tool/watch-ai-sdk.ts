@@ -15,7 +15,7 @@ import { findCallInMessages } from "./find-call-in-messages.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The part of the AI SDK's telemetry that is used here. The SDK awaits each hook, and ignores what it throws. */
+/** The part of the AI SDK's telemetry that is used here. The SDK awaits each hook, and ignores its errors. */
 export interface AISDKTelemetry {
   onStart(event: object): Promise<void>;
   onStepStart(event: object): void;

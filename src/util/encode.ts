@@ -1,7 +1,7 @@
 /**
  * The stored form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for what JSON would lose.
- * Decoding returns an equal value, so a replayed call returns what the live one did. A value that cannot be stored is an
- * error that names its path; nothing falls back to `[object Object]`.
+ * Decoding returns an equal value, so a replayed call returns the same value as the live call. A value that cannot be
+ * stored is an error that names its path; nothing falls back to `[object Object]`.
  *
  * This is a stored format. Tags may be added; a released tag keeps its meaning. See docs/internals/formats.md.
  */
@@ -28,7 +28,7 @@ export class UnencodableError extends Error {
   }
 }
 
-/** Reading the value threw: a getter, `toJSON`, or a revoked proxy. `cause` is what was thrown. */
+/** Reading the value threw: a getter, `toJSON`, or a revoked proxy. `cause` is the thrown value. */
 export class UnreadableError extends UnencodableError {
   constructor(path: string, cause: unknown) {
     super(path, `cannot be read: ${reasonOf(cause)}`, { cause });

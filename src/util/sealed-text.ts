@@ -1,4 +1,4 @@
-/** Encrypts bytes with the secret of a store: what the log must not show is not readable in the database either. */
+/** Encrypts bytes with the secret of a store: data that the log must not show is not readable in the database either. */
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { decryptBytes, encryptBytes } from "./encrypted-bytes.ts";

@@ -1,11 +1,11 @@
-/** What a worker does by the clock: it starts the runs of schedules, and knows when the next run or schedule is due. */
+/** A worker's timed work: starts the runs of schedules, and knows when the next run or schedule is due. */
 import { fireSchedules, type Firings, isFiring, readStoreTime } from "../runtime/fire-schedules.ts";
 import type { Store } from "../store/store.ts";
 import { readNextDue } from "../store/tables/queue.ts";
 import { readNextFiring } from "../store/tables/schedules.ts";
 import { LONGEST_TIMER_MS } from "../util/clock.ts";
 
-/** How often a busy worker looks for what is due soon. */
+/** How often a busy worker checks for runs and schedules that are due soon. */
 const LOOK_MS = 100;
 
 export class DueTimes {

@@ -28,7 +28,7 @@ export interface WorkerWorkflowSource {
     | undefined;
 }
 
-/** What a program or a function of an agent receives. */
+/** The argument of a program or of a function that runs an agent. */
 export interface ProgramJob {
   readonly runId: string;
   /** As it was enqueued, or passed to `runtime.run`. `undefined` for a run that another process started without one. */

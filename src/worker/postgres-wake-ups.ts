@@ -135,7 +135,7 @@ export class PostgresWakeUps implements WakeUps {
       );
       this.#wake();
     } catch {
-      // The database is away. The sweep and the next poll find what is ready.
+      // The database is away. The sweep and the next poll find the ready runs.
     }
   }
 }

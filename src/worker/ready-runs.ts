@@ -1,5 +1,5 @@
 /**
- * The ready runs that a worker may take, in order: what its last look has found, without runs that other workers must
+ * The ready runs that a worker may take, in order: the result of its last query, without runs that other workers must
  * take.
  */
 import type { Host } from "../invoke/host.ts";
@@ -55,7 +55,7 @@ export class ReadyRuns {
     return Math.max(0, this.#nextOwnAt - performance.now());
   }
 
-  /** Something has changed: what was found may be out of order. */
+  /** Something has changed: the runs that were found may be out of order. */
   forget(): void {
     this.#found = [];
   }

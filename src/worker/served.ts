@@ -1,4 +1,4 @@
-/** What a worker runs: loads its workflows, and finds what belongs to a ready run. */
+/** The workflows and programs of a worker: loads them, and finds the one that belongs to a ready run. */
 import { resolve } from "node:path";
 import type { SmartAgent } from "../agent/create-smart-agent.ts";
 import { ToolwrightError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** What a worker reports about itself. */
+/** A worker's report about itself. */
 import type { RunKind } from "../store/run-words.ts";
 import type { Labels } from "../store/tables/runs.ts";
 

@@ -1,4 +1,4 @@
-/** What telemetry says about the agent of a task. */
+/** The telemetry attributes of a task's agent. */
 import type { AgentAbout } from "../invoke/telemetry.ts";
 import { aboutSdkAgent } from "../model/about-agent.ts";
 import { chosenAgent } from "./agent-task.ts";

@@ -10,7 +10,7 @@ interface StreamResult {
   readonly response?: PromiseLike<{ readonly messages?: unknown[] }>;
 }
 
-/** What the AI SDK calls an agent; others have their own `stream`, if any. */
+/** An AI SDK agent; other agents have their own `stream`, if any. */
 export function isSdkAgent(agent: WorkflowAgent): boolean {
   const { version } = agent as { readonly version?: unknown };
   return typeof version === "string" && version.startsWith("agent-");

@@ -143,7 +143,7 @@ function isNamedAsRun({ workflow, runId, file }: WorkerClaimOptions, stored: Wor
   return planOf(workflow, runId, decode(stored.inputJson), file).name === stored.workflow;
 }
 
-/** What the run was started with counts, then what the workflow says now. */
+/** The value with which the run was started takes precedence over the workflow's current value. */
 async function changePolicy(options: WorkerClaimOptions, stored: WorkflowRunRow): Promise<OnChange> {
   const { host, runId, workflow, file, build } = options;
   const row = await host.store.read(() => readRunRow(runId));

@@ -8,7 +8,7 @@ interface WithChildren {
   readonly children?: WorkflowNode;
 }
 
-/** What a worker does with a run whose workflow has changed since the run started. */
+/** How a worker treats a run whose workflow has changed since the run started. */
 export type OnChange = "ask" | "continue" | "pin";
 
 export interface WorkflowProps extends WithChildren {
@@ -196,7 +196,7 @@ export function kindOf(component: unknown): ComponentKind | undefined {
   return kind;
 }
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types what is returned
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types the result
 function component<Props>(kind: ComponentKind, name: string): (props: Props) => WorkflowNode {
   const marker = (_props: Props): WorkflowNode => undefined;
   return Object.defineProperties(marker, {

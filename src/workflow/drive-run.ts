@@ -38,7 +38,7 @@ export interface ClaimedRun {
   readonly runId: string;
   readonly name: string;
   readonly epoch: number;
-  /** A process died while it took the effects of a saga back: what is left of it. */
+  /** A process died while it reverted the effects of a saga: the rest of the saga. */
   readonly sagaJson: string | undefined;
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
@@ -161,7 +161,7 @@ interface RunEnd {
   readonly error?: ToolwrightError;
   /** The tasks that wait for a time or a signal. */
   readonly waits?: readonly WaitPlace[];
-  /** A failed saga has reverted what it could. */
+  /** A failed saga has reverted every effect that it could. */
   readonly isSagaOver?: boolean;
 }
 

@@ -47,7 +47,7 @@ export function checkRunOptions(options: RunWorkflowOptions): void {
     throw refusal("runId", "is required to resume a run");
 }
 
-/** Options that are stored. A resume uses the ones that were passed last. */
+/** Stored options. A resume uses the last values that were passed. */
 export type StartOptions = Partial<ToolSettings> & {
   readonly maxConcurrency?: number;
   readonly limits?: Limits;

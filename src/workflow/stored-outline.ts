@@ -13,7 +13,7 @@ import { StoredText, type WrittenText } from "./stored-text.ts";
 /** Later tasks appear in the tree when they start. */
 const MOST_NODES = 1_000;
 
-/** What one transaction has written, for `committed`. */
+/** The rows that one transaction has written, for `committed`. */
 export interface WrittenOutline {
   readonly tree: WrittenText;
   readonly sagas: WrittenText;

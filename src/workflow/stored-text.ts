@@ -1,4 +1,4 @@
-/** What the store holds of a text that several transactions write, each as it is at that time. They may end in any order. */
+/** Tracks the stored version of a text that several transactions write. They may end in any order. */
 
 /** One write, for `committed`. */
 export interface WrittenText {

@@ -1,4 +1,4 @@
-/** What an agent run stores, for how long, and who may resume it. */
+/** The stored data of an agent run: its content, how long it is kept, and who may resume the run. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSmartAgent, createTool, runAgentLoop } from "toolwright";

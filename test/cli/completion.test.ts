@@ -7,7 +7,7 @@ import { createFolder, toolwright } from "./command.ts";
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
-/** What each shell offers at the end of a line. */
+/** The completions that each shell offers at the end of a line. */
 const ASK: Readonly<Record<string, (file: string, line: string) => string[]>> = {
   bash: (file, line) => {
     const words = line.split(" ");

@@ -233,7 +233,7 @@ describe.each(IS_EXHAUSTIVE ? SETUPS : SETUPS.slice(-1))(
         ([, command = ""]) => command.trim().replace(/\.$/, ""),
       );
 
-    it("work when they are pasted, and so do those that they print", () => {
+    it("work when they are pasted, and so do the commands that they print", () => {
       const project = createShop(folder, caller);
       if (store !== undefined) mkdirSync(dirname(resolve(project.folder, store)), { recursive: true });
       const up = withStore(`npx toolwright up workflow.tsx --input '${ORDER}' --run-id`);

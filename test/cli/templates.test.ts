@@ -40,7 +40,7 @@ function commandsUnder(heading: string, output: string): string[] {
   return lines.slice(0, end === -1 ? undefined : end).map((line) => line.trim().replace(/ +# .*$/, ""));
 }
 
-/** What each template prints when it is started, and the exit codes and orders of its further commands. */
+/** The output of each template when it is started, and the exit codes and orders of its further commands. */
 const EXPECTED: Readonly<Record<string, { says: RegExp; more: number[]; placed: string[] }>> = {
   tool: { says: /Ordered: 2 of apple/, more: [0, 0, 0], placed: ["2 apple"] },
   agent: { says: /approval: Order 50 of pear\?/, more: [0, 0, 0], placed: ["2 apple", "50 pear"] },

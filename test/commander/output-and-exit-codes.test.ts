@@ -105,7 +105,7 @@ describe("a result", () => {
 });
 
 describe("exit codes", () => {
-  it("are those of the docs", () => {
+  it("match the docs", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/guides/commands.md"), "utf8");
     const listed = [...page.matchAll(/^\| (\d+)(?:, (\d+))? \|/gm)].flatMap(([, one, other]) => [one, other]);
     const codes = [...Object.values(EXIT_CODES), exitCodeOfSignal("SIGINT"), exitCodeOfSignal("SIGTERM")];

@@ -25,7 +25,7 @@ export interface Shop extends AsyncDisposable {
   answerHeld(): void;
 }
 
-/** What happens to the callers of a shop. A caller is the path of the address that it uses. */
+/** The faults that a shop injects for each caller. A caller is the path of the address that it uses. */
 export interface ShopHooks {
   /** Before the order is placed. `false`: the request was lost on its way, and nothing is placed. */
   onArrival?(caller: string, sku: string): boolean;

@@ -83,7 +83,7 @@ async function run(world: World, store: string, program: ProgramName, held?: str
   return held === undefined ? (JSON.parse(said) as unknown) : undefined;
 }
 
-/** What was outside when the store was made: the ledger, and what the programs had reported. */
+/** Stores the external state too: the ledger, and the programs' reports. */
 async function make(store: string, file: string): Promise<void> {
   await using world = await openWorld();
   const reports: Record<string, unknown> = {};

@@ -30,7 +30,7 @@ import {
   waitingWorkflow,
 } from "./programs/workflows.ts";
 
-/** What the programs reported passed through JSON. */
+/** The programs' reports passed through JSON. */
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? `${item}n` : item)));
 

@@ -19,7 +19,7 @@ export interface World extends AsyncDisposable {
   hold(effect: string): Promise<void>;
 }
 
-/** @param earlier what was in the ledger when the store was made */
+/** @param earlier the ledger's content when the store was made */
 export async function openWorld(earlier: readonly LedgerEntry[] = []): Promise<World> {
   const ledger = [...earlier];
   const held = new Map<string, () => void>();

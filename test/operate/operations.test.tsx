@@ -1,5 +1,5 @@
 /** @jsxImportSource toolwright */
-/** What operators see and do, on both stores, from a process that did not start the run. */
+/** The operations of operators, on both stores, from a process that did not start the run. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRuntime, createSmithers, defineTool, type Runtime, runWorkflow } from "toolwright";

@@ -1,4 +1,4 @@
-/** Both generations of the SDK, with exporters in memory, and what they exported in one form. */
+/** Both generations of the SDK, with in-memory exporters, and their spans and metrics in one form. */
 import type {
   Attributes,
   Link,

@@ -1,4 +1,4 @@
-/** What telemetry keeps in the store, on both stores: links of forks and of programs, the queue, pending requests. */
+/** The telemetry data in the store, on both databases: links of forks and of programs, the queue, pending requests. */
 import { createRuntime, createSmartAgent, createWorker, defineTool } from "toolwright";
 import { openTelemetry } from "toolwright/otel";
 import { createScriptedModel } from "toolwright/testing";

@@ -55,7 +55,7 @@ const add = defineTool({ name: "add", schema: z.object({ n: z.number() }), execu
 const fault = FAULTS[process.argv[2] ?? ""] as (event: unknown) => unknown;
 const listener = (event: unknown): void => {
   heard += 1;
-  // Typed like any listener: the runtime ignores what it returns.
+  // Typed like any listener: the runtime ignores its return value.
   return fault(event) as void;
 };
 

@@ -12,7 +12,7 @@ import { buildPackageInto } from "../built-package.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const MODULES = join(PROJECT, "node_modules");
-/** What each subpath needs besides the package's own dependencies and zod. */
+/** The packages that each subpath needs besides the package's own dependencies and zod. */
 const PEERS: Readonly<Record<string, string>> = {
   "ai-sdk": "ai",
   anthropic: "@anthropic-ai/sdk",

@@ -22,7 +22,7 @@ import { serve } from "../anthropic/harness.ts";
 
 export const CARD = "4242-4242-4242-4242";
 
-/** What happened outside. */
+/** The external effects. */
 export interface Effects {
   readonly charges: unknown[];
 }

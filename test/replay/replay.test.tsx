@@ -1,4 +1,4 @@
-/** Runs become tests: recorded once, replayed without any effect, and compared with what the code does now. */
+/** Runs become tests: recorded once, replayed without any effect, and compared with the current code. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

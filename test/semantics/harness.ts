@@ -133,7 +133,7 @@ export function createClock(start = 1_000_000): ManualClock {
 /** How many operations the stores of this file are at. */
 let operations = 0;
 
-/** The same store. `settle` waits for what it does. */
+/** The same store. `settle` waits for its pending work. */
 function counted(store: Store): Store {
   const count =
     <Given extends unknown[], T>(operate: (...given: Given) => Promise<T>) =>

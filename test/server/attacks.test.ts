@@ -1,4 +1,4 @@
-/** What other programs, web pages and clients must not be able to do. */
+/** Attacks by other programs, web pages and clients. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { serve, type ToolwrightServer } from "../../src/server/index.ts";
 import {

@@ -1,4 +1,4 @@
-/** What the server answers to mistakes: unknown names and wrong values, in options, queries and bodies. */
+/** The server's responses to mistakes: unknown names and wrong values, in options, queries and bodies. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";

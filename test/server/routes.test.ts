@@ -39,7 +39,7 @@ interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** What the routes are called with. A route without an entry fails the test. */
+/** The arguments for each route. A route without an entry fails the test. */
 interface Values {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

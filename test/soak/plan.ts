@@ -1,5 +1,5 @@
 /**
- * What a soak does, derived from its seed alone: the jobs, the fate of every process, and the faults of each database. The
+ * The plan of a soak, derived from its seed alone: the jobs, the fate of every process, and the faults of each database. The
  * moments are counted in events where possible, such as "at its third order", so that a seed meets the same window again.
  */
 import { CRASH_POINTS, type CrashPoint } from "../../src/testing/crash/crash-point.ts";

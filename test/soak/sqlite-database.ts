@@ -1,5 +1,5 @@
 /**
- * A SQLite file on a small disk of its own (tmpfs), which is made exactly as small as what it holds: no page can be added.
+ * A SQLite file on a small disk of its own (tmpfs), which is shrunk to exactly its content: no page can be added.
  * Without the right to mount one, the processes limit their own connections instead (`PRAGMA max_page_count`).
  */
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** What has happened in a soak so far, and what went wrong. */
+/** Counts a soak's events so far, and collects its failures. */
 
 export interface Fault {
   /** `twice`, `lost`, `stuck`, `unexpected`, `wrong-row`, `open-approval`, `failed`, `crashed`. */

@@ -1,4 +1,4 @@
-/** What the end of a task or turn reads must not grow with the scopes of its run: indexes serve it. */
+/** The end of a task or turn reads the same number of rows however many scopes its run has: it uses indexes. */
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { expect, test } from "vitest";

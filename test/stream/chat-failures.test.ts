@@ -1,4 +1,4 @@
-/** What goes wrong in a chat: a model that breaks off, clients that are slow, and requests that are refused. */
+/** Failures in a chat: a model that breaks off, clients that are slow, and requests that are refused. */
 import { DefaultChatTransport, ToolLoopAgent } from "ai";
 import { createRuntime } from "toolwright";
 import { createChatHandler } from "toolwright/ai-sdk";

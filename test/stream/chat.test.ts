@@ -147,7 +147,7 @@ test("rule 22: an approval is settled in the store, once, by a caller that may d
   expect(one?.parts.find(({ type }) => type === "tool-order")).toMatchObject({ state: "output-available" });
   expect(placed).toEqual(["diamond"]);
   expect(await runtime.approvals()).toMatchObject([{ status: "approved", decidedBy: "boss" }]);
-  // After the end, a decision changes nothing, and the client receives what it lacks, once.
+  // After the end, a decision changes nothing, and the client receives the missing parts, once.
   const late = await messageOf(await client.send([user, decide(shown, false)]), decide(shown, false));
   expect(textOf(late)).toBe("Shall I?Ordered.");
   expect(placed).toEqual(["diamond"]);

@@ -200,7 +200,7 @@ test("readers of other processes receive the last words of an agent inside of a 
   first.send({ type: "text-end", id: "t" });
   first.call("order", { sku: "moon" });
   first.finish("tool-calls");
-  // All at once: the commit of the call follows immediately, and deletes what was said inside.
+  // All at once: the commit of the call follows immediately, and deletes the parts from inside the call.
   say(await inner.next(), "Cheese", "!");
   say(await outer.next(), "Done");
   await running;
@@ -361,7 +361,7 @@ test("a reader that had already read what was too much to keep continues, even w
     `INSERT INTO toolwright_sealed_parts (run_id, reader_id, last_index, sealed)
      SELECT run_id, reader_id, ${2 ** 50}, '${"x".repeat(16 * 2 ** 20 - 100)}' FROM toolwright_stream_readers`,
   );
-  // The end of the call deletes what was said inside, which cannot be kept.
+  // The end of the call deletes the parts from inside the call, which cannot be kept.
   gates[0]?.resolve();
   const second = await outer.next();
   expect(await rowsOf(store, "SELECT has_lost FROM toolwright_stream_readers")).not.toEqual([

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { createStorePath, rowsOf } from "../workflow/harness.ts";
 import { createLiveModel } from "./live-model.ts";
 
-/** What the tool found in the store when it started. */
+/** The rows that the tool found in the store when it started. */
 function createOrder(store: string) {
   const responses: string[] = [];
   const order = defineTool({

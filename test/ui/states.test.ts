@@ -1,4 +1,4 @@
-/** What the page shows when something is wrong, or when its reader lacks permissions. */
+/** The page shows errors and missing permissions. */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-/** A worker takes what is ready: enqueued runs, decided runs, and runs of processes that died. */
+/** A worker takes ready runs: enqueued runs, decided runs, and runs of processes that died. */
 import {
   createRuntime,
   createWorker,

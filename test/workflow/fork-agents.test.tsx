@@ -30,7 +30,7 @@ import { createWorld } from "../semantics/harness.ts";
 
 const CARD = "4242-4242";
 
-/** What happened outside: effects, and requests to the model by the number of responses before them. */
+/** External observations: effects, and requests to the model by the number of responses before them. */
 interface Outside {
   readonly effects: string[];
   readonly asked: number[];

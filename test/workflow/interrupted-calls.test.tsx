@@ -1,4 +1,4 @@
-/** What the function or the model of a task receives after a call with an unknown outcome. */
+/** A task's function or model receives a report about a call with an unknown outcome. */
 import { createRuntime, createSmithers, defineTool, runWorkflow, type ToolPolicies } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** What an interrupted run reuses: finished tasks, responses and calls; and what it reports when something differs. */
+/** A resumed run reuses finished tasks, responses and calls, and reports differences. */
 import {
   createRuntime,
   createSmithers,

@@ -9,7 +9,7 @@ import { offerTools } from "../../tool/registry.ts";
 import { MODEL_NAME, type Tool, withOrigin } from "../../tool/tool.ts";
 
 /**
- * What an AI SDK loop passes to a tool: `execute(args, ctx: ToolContext<AISDKContext<{ userId: string }>>)`.
+ * The context that an AI SDK loop passes to a tool: `execute(args, ctx: ToolContext<AISDKContext<{ userId: string }>>)`.
  * The fields are `undefined` for other callers. A capability of the runtime with the same name takes precedence.
  */
 export interface AISDKContext<Context = unknown, Message = unknown, Sandbox = unknown> {

@@ -1,4 +1,4 @@
-/** What telemetry says about a request to an AI SDK model, and about its response. */
+/** The telemetry attributes of a request to an AI SDK model, and of its response. */
 import type { ChatAbout, ChatAnswer } from "../../invoke/telemetry.ts";
 import { sdkUsage } from "../../model/from-language-model.ts";
 import type { LanguageModelLike } from "../../model/sdk-model.ts";

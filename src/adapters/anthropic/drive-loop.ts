@@ -110,7 +110,7 @@ export async function driveLoop(setup: LoopSetup): Promise<LoopEnd> {
   return { stop: "max-turns", history, isPaused, container };
 }
 
-/** What is stored for a round: the steered messages first, then the response too. */
+/** The stored form of a round: first the steered messages, later also the response. */
 interface StoredTurn {
   readonly steered: readonly MessageParam[];
   readonly response?: ModelResponse;

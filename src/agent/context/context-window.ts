@@ -48,7 +48,7 @@ const UNTOUCHED: ContextState = { archivedUpTo: 0, droppedUpTo: 0, summary: "" }
 
 export class ContextWindow implements HistoryListener {
   readonly #options: WindowOptions;
-  /** Each message as it was sent and as it is stored, and the size of what was sent. */
+  /** Each message in its sent and its stored form, and the size of the sent form. */
   readonly #sent: AgentMessage[];
   readonly #kept: AgentMessage[];
   readonly #sizes: number[];

@@ -1,4 +1,4 @@
-/** Fits the next request into the window, and emits what it did. */
+/** Fits the next request into the window, and emits an event about it. */
 import { bytesOfTokens } from "../../model/estimate-tokens.ts";
 import { askModel } from "../ask-model.ts";
 import type { AgentSetup } from "../drive-agent.ts";

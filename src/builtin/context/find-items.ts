@@ -46,7 +46,7 @@ export interface FoundByMeaning {
   readonly isComplete: boolean;
 }
 
-/** @throws what the model throws */
+/** @throws the model's error */
 export async function findByMeaning(
   { store }: Pick<Host, "store">,
   model: EmbeddingModelLike,

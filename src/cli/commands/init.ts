@@ -109,7 +109,7 @@ function writeFiles(folder: string, names: readonly string[], files: Readonly<Re
   }
 }
 
-/** What a file that was kept must have. The command to install covers package.json. */
+/** The content that a kept file must have. The command to install covers package.json. */
 const NOTES: Readonly<Record<string, string>> = {
   "package.json": "Kept package.json. The first command adds what the project needs.",
   "tsconfig.json":

@@ -125,7 +125,7 @@ function toShownTask({ status, attempt, iteration, startedAtMs, finishedAtMs }: 
   return { status, attempt, iteration, since: 0, tookMs, call: undefined };
 }
 
-/** A tree that is higher than the terminal cannot be drawn over: what is running is shown, the rest is counted. */
+/** A tree that is taller than the terminal cannot be redrawn: running tasks are shown, the rest are counted. */
 function fitting(lines: readonly string[], started: number): readonly string[] {
   const most = Math.max(4, (process.stdout.rows > 0 ? process.stdout.rows : 24) - 4);
   if (lines.length <= most) return lines;

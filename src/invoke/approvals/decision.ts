@@ -7,7 +7,7 @@ import type { ApprovalKind, ApprovalRow } from "../../store/tables/approvals.ts"
 export const APPROVAL_RESOLUTIONS = ["happened", "run-again", "give-up"] as const;
 export type ApprovalResolution = (typeof APPROVAL_RESOLUTIONS)[number];
 
-/** What each resolution does, for the approver. */
+/** The effect of each resolution, explained to the approver. */
 export const RESOLUTION_LABELS: Readonly<Record<ApprovalResolution, string>> = {
   happened: "It happened: record its output and do not run it again",
   "run-again": "Run it again: if it happened, it happens twice",

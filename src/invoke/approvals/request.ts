@@ -55,7 +55,7 @@ export async function requestApproval(
       kind === "replay"
         ? { waitsFor: approval.id, approvalId: call.approvalId ?? approval.id }
         : { approvalId: approval.id };
-    // The decision, and the call after it, link to the request; the request links to what was before.
+    // The decision, and the call after it, link to the request; the request links to the span before it.
     const trace = span?.trace ?? null;
     if (row === undefined) {
       yield* insertRow(call, { status: "pending", startedAtMs: approval.requestedAtMs, trace, ...waits });

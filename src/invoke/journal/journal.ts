@@ -32,7 +32,7 @@ export const journal: Policy = async (call, next) => {
         ? recordOutcome(call, result)
         : recordWithoutRun(call, result, decision !== undefined));
     } catch (error) {
-      // Another process was faster with the same call: decide again by what it wrote.
+      // Another process wrote the same call first: decide again from its row.
       if (!(error instanceof Contended)) {
         // Not an error of the tool: the call cannot end, but it must be released for other processes.
         if (isInside && call.begun) leaveInterrupted(call);

@@ -25,7 +25,7 @@ export async function recordOutcome(call: Call, result: Result): Promise<Result>
     throw call.failure;
   }
   const { host, innerScope } = call;
-  // The commit deletes what an agent inside has said.
+  // The commit deletes the stream parts of agents inside the call.
   if (innerScope?.asksModel === true) await host.streams.beforeDeletion(innerScope.identity.runId);
   const end = endOf(call, result);
   const level = commitLevel(host, false);

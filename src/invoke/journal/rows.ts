@@ -130,7 +130,7 @@ export type Settlement = "new" | "known" | undefined;
 
 /**
  * The first bare call of a run in this process that ends also ends the run, and so does one that waited or was in doubt. All
- * others leave the run's row alone, even those that end at the same moment and would wait for one another there: readers
+ * others do not update the run's row, because calls that end at the same moment would wait for one another there: readers
  * look at calls in progress. If the call does not end, restore `opensRun`.
  */
 export function takeSettlement({ scope, row }: Call): Settlement {

@@ -21,7 +21,7 @@ interface FoundUnderKey {
   readonly resolved: ApprovalRow | undefined;
 }
 
-/** @param row the interrupted call: this one, or the one that holds the business key */
+/** @param row the interrupted call: this one, or the call that holds the business key */
 export function* findSameBusinessKey(call: Call, row: CallRow): Transaction<FoundUnderKey> {
   if (row.idempotencyKey === null) return { succeeded: undefined, resolved: undefined };
   const holder = (yield* readClaimedCall(row.idempotencyKey))?.call;

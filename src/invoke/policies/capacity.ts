@@ -104,7 +104,7 @@ async function waitForBudget(call: Call, keys: readonly string[]): Promise<void>
 
 /**
  * Lets calls in flight settle their reservations. A reservation belongs to a call in flight: reservations of a dead
- * process are dropped, and so are those of this runtime's calls whose outcome could not be stored. In real time, for
+ * process are dropped, and so are reservations of this runtime's calls whose outcome could not be stored. In real time, for
  * other processes.
  */
 async function waitForReservations(call: Call): Promise<void> {

@@ -153,7 +153,7 @@ function* takeSlot(call: Call, max: number): Transaction<void> {
   yield* reserve(runId, "maxParallelTools", { callKey: call.key, ownerId: call.host.ownerId, amount: 1 });
 }
 
-/** The reservations of other calls. A call shares those of its enclosing calls. */
+/** The reservations of other calls. A call shares the reservations of its enclosing calls. */
 function othersOf(call: Call, held: readonly Reservation[]): readonly Reservation[] {
   const own = keysAround(call);
   return held.filter(({ callKey }) => !own.has(callKey));

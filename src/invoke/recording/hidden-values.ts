@@ -29,7 +29,7 @@ export class HiddenValues {
 }
 
 const SHORTEST = 3;
-/** What replaces a hidden value that has no mark of its own. */
+/** Replaces a hidden value that has no mark of its own. */
 export const SCRUBBED = "[redacted]";
 
 /** A value that stands for a hidden one. */

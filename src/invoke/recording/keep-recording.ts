@@ -1,6 +1,6 @@
 /**
- * What happens to the model responses of a task that has ended, or of a run that is given up: they are deleted, or, in a
- * recorded run, redacted. Runs in the transaction that stores the end.
+ * Deletes the model responses of a task that has ended, or of a run that is given up. In a recorded run, redacts them
+ * instead. Runs in the transaction that stores the end.
  */
 import type { Transaction } from "../../store/store.ts";
 import {
@@ -31,8 +31,8 @@ export interface ResultCopy {
 
 /**
  * Returns the number of changed rows.
- * @param result may repeat what its tools hide
- * @param callsIn where the calls are that requests of the task show: a turn of a chat shows those of all turns before it
+ * @param result may repeat values that its tools hide
+ * @param callsIn where to find the calls that the task's requests show: a chat turn shows the calls of all earlier turns
  */
 export function* endReplay(
   place: RecordedPlace,

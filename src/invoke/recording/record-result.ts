@@ -3,7 +3,7 @@ import { saveRecordedResult } from "../../store/tables/recordings.ts";
 import { encode } from "../../util/encode.ts";
 import type { Scope } from "../scope.ts";
 
-/** A result may repeat what its tools hide, and nothing says where. So it is stored only if no tool hides anything. */
+/** A result may repeat hidden values at any location. So it is stored only if no tool hides anything. */
 export async function recordResult(scope: Scope, result: unknown): Promise<void> {
   const { host, identity } = scope;
   if (host.recording !== "keep" || scope.holdsSecrets || scope.waiting.size > 0) return;

@@ -74,7 +74,7 @@ export class Redaction {
     const logged = (this.#calls.get(id) ?? []).flatMap((call) => call.input ?? []);
     const [own] = logged.length > 1 ? logged.filter((one) => mayBe(input, one)) : logged;
     if (own !== undefined) return hide(input, own, this.#hidden, true);
-    // It was not logged, so nothing says what its tool hides: it was cut off, or refused.
+    // The call was not logged, because it was cut off or refused, so the values that its tool hides are unknown.
     if (!this.#foreign.has(id)) this.#hidden.add(input);
     return input;
   }

@@ -1,6 +1,6 @@
 /**
- * A fixture: what a run did, as a file that tests replay. This is a stored format (docs/internals/formats.md). Values have the
- * form of the store, as JSON: `util/encode.ts` describes its tags.
+ * A fixture: a recorded run, as a file that tests replay. This is a stored format (docs/internals/formats.md). Values
+ * have the form of the store, as JSON: `util/encode.ts` describes its tags.
  */
 import type { RecordedTool } from "../recording/record-tool.ts";
 import type { RunKind } from "../events.ts";

@@ -133,7 +133,7 @@ export class Replay {
       this.report({ kind: "result", nodeId, nearest: null, ...found });
   }
 
-  /** At the end: what the recorded run did, and the replay did not. */
+  /** At the end: the recorded steps that the replay did not repeat. */
   reportUnused(): void {
     const last = (place: { nodeId: string; path: string }): number =>
       this.task(place.nodeId, place.path)?.attempt ?? 1;

@@ -112,7 +112,7 @@ function inputOf(effect: EffectRow, { inputJson }: EffectValues, isLate: boolean
   };
 }
 
-/** What the call returned, if that is known. */
+/** The output of the call, if known. */
 export function outputOf({ effect, values }: PlannedRevert): unknown {
   const json =
     effect.status === "success" ? values.outputJson : effect.hasLateResult ? values.lateJson : null;

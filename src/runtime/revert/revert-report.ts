@@ -1,4 +1,4 @@
-/** What a revert did with each effect of a run. */
+/** Reports the result of a revert for each effect of a run. */
 import type { PlannedRevert } from "./plan-reverts.ts";
 
 /** One effect of a run. */
@@ -25,7 +25,7 @@ export interface RevertEntry {
 
 export interface RevertReport {
   readonly runId: string;
-  /** Nothing was changed: this is what a revert would do. */
+  /** A dry run: the report shows what a revert would do. */
   readonly dryRun: boolean;
   readonly reverted: readonly RevertEntry[];
   /** Effects without a `revert`, and those whose revert was denied. */

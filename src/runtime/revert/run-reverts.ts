@@ -39,7 +39,7 @@ export async function runReverts(
   const { runId, kind, settings, signal } = run;
   const identity = revertIdentity(runId);
   const earlier = await host.store.read(() => findScope(identity));
-  // Each revert is another attempt: what has failed is tried again, what succeeded is not.
+  // Each revert is another attempt: failed reverts are tried again, successful ones are not.
   const attempt = (earlier?.attempt ?? 0) + 1;
   // As a task of a workflow: the run keeps its status.
   const start = { kind: "workflow", name: "" } as const;

@@ -13,7 +13,7 @@ export interface RestoreFileOptions {
   readonly path: string;
   /** What the file was. `undefined`: there was none. */
   readonly before: Buffer | undefined;
-  /** The digest of what the call wrote. */
+  /** The digest of the content that the call wrote. */
   readonly afterHash: string;
   /** The call can have written no more than this: a larger file has changed since. */
   readonly maxBytes: number;

@@ -76,7 +76,7 @@ function growTree(pick: Pick, root: string, out: string): void {
   }
 }
 
-/** What the kernel finds, in the terms of the walk. */
+/** The kernel's answer, in the terms of the walk. */
 function oracle(root: string, path: string): string {
   const spelled = resolve(root, path);
   if (spelled !== root && !spelled.startsWith(`${root}/`)) return "TOOL_PATH_ESCAPE";

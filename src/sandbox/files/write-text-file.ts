@@ -27,7 +27,7 @@ export interface WriteTextFileOptions {
   readonly beforeReplace?: BeforeReplace | undefined;
 }
 
-/** What is replaced, and by what. `undefined`: there is no file. */
+/** The old and the new content. `undefined`: there is no file. */
 export type BeforeReplace = (replaced: {
   readonly readBefore: (mostBytes: number) => Buffer | undefined | "too large";
   readonly after: Buffer;
@@ -64,7 +64,7 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
   }
 }
 
-/** What is in the file now. */
+/** The current content of the file. */
 export function readBefore(
   { directory, name, strategy, shown }: Walked<unknown>,
   existing: Stats | undefined,

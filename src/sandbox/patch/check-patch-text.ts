@@ -1,5 +1,5 @@
 /**
- * Validates a patch line by line before the parser reads it, because the parser skips what it does not recognise:
+ * Validates a patch line by line before the parser reads it, because the parser skips lines that it does not recognise:
  * prose, a line without its mark, a second file. It must never accept a line that is neither header nor hunk.
  */
 import { patchFailed } from "./patch-error.ts";

@@ -50,7 +50,7 @@ function planBwrap({ bwrap: program, features: found }: Programs, request: PlanR
   return {
     ...LAUNCH,
     tier: "bwrap",
-    // Passed through a descriptor, so that /proc/1/cmdline does not reveal to the command what is hidden from it.
+    // Passed through a descriptor, so that /proc/1/cmdline does not reveal the hidden paths to the command.
     argv: [need(program), "--args", `${OPTIONS_DESCRIPTOR}`, "--", request.cmd, ...request.args],
     options: Buffer.from(options.map((option) => `${option}\0`).join("")),
     filter: buildSeccompFilter(need(seccompArchitecture()), {

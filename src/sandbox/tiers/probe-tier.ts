@@ -12,7 +12,7 @@ import { holdProtections } from "../protection/protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
 import type { Programs, Tier } from "./tier.ts";
 
-/** Returns what went wrong, or undefined if the tier works and enforces what it claims. */
+/** Returns the problem, or undefined if the tier works and enforces its claims. */
 export async function probeTier(
   tier: Tier,
   programs: Programs,

@@ -44,7 +44,7 @@ export interface Tier {
    * Whether a command sees the host's files under their own paths, so that a missing program is detected up front.
    */
   readonly showsHost: boolean;
-  /** What users of this tier have to know, besides what it does not enforce. */
+  /** Notes for users of this tier, besides the claims that it does not enforce. */
   readonly limits?: string;
   /** The programs that it needs, or a message that says why it cannot be used here. */
   find(find: FindProgram): Promise<Programs | string>;

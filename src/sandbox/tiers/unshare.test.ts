@@ -85,7 +85,7 @@ test.each(CHANGES)(
   },
 );
 
-test("a root that was replaced after the look is not the one that the command gets", async () => {
+test("a command never gets a root that was replaced after the check", async () => {
   look("readOnly");
   linkOver(root, base);
   const result = await run(`cat key; cat sub/settings`);

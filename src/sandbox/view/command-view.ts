@@ -1,6 +1,6 @@
 /**
- * What one command sees of the machine besides its root, for the tiers that build a file system: the system, the
- * toolchains and the paths that the caller names, all read-only, and what is masked in them.
+ * The parts of the machine that one command sees besides its root, for the tiers that build a file system: the system, the
+ * toolchains and the paths that the caller names, all read-only, and the masks in them.
  */
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * System folders that cannot be a sandbox root. Bound writable, they would undo what the sandbox masks in them, and
+ * System folders that cannot be a sandbox root. Bound writable, they would undo the sandbox's masks in them, and
  * the file tools would read and write the system. Compares names only: `check-root.ts` checks that a root exists and
  * holds no home.
  */

@@ -1,5 +1,5 @@
 /**
- * What belongs to a toolchain, by name. Data only. A name is listed because programs load it. A folder where users
+ * The parts of a toolchain, by name. Data only. A name is listed because programs load it. A folder where users
  * keep settings or keys must not be listed.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Makes programs on PATH visible, read-only, if they are where the sandbox shows nothing (a home, a temporary folder,
- * `/opt`). It must never show more than programs and what they load: keys, settings and other projects are next to
+ * `/opt`). It must never show more than programs and the files that they load: keys, settings and other projects are next to
  * them.
  */
 import {
@@ -197,7 +197,7 @@ function partsOf(folder: string, home: string): readonly string[] {
   // A link may have the name of a program folder and lead to any other.
   if (![folder, realPathOf(folder) ?? folder].every((path) => PROGRAM_FOLDERS.has(basename(path))))
     return programsIn(folder);
-  // Next to `~/bin` is what the user keeps in the home, whatever its name. Npm may install there too.
+  // Next to `~/bin` are the user's own files, under any name. Npm may install there too.
   if (parent === home || parent === realPathOf(home))
     return [folder, ...[join(parent, "lib/node_modules")].filter(isThere)];
   if (SHARED_PARENTS.has(basename(parent))) return [folder, ...rustToolchains(parent)];

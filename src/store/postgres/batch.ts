@@ -80,7 +80,7 @@ class Batch implements Submittable {
         unnamed = text;
       } else if (!this.#prepared.has(name) && !parsed.has(name)) {
         parsed.add(name);
-        // After an error, it is unknown what was prepared. Closing a name that does not exist is not an error.
+        // After an error, it is unknown which statements were prepared. Closing a name that does not exist is not an error.
         connection.close({ type: "S", name }, true);
         connection.parse({ name, text, types: [] }, true);
       }

@@ -26,7 +26,7 @@ export function createJob<T>(
   let transaction = work();
   let step = transaction.next();
   const isShort = step.done !== true && step.value.isLast === true;
-  // A longer one starts when it has its connection: it may read what has changed in this process meanwhile.
+  // A longer transaction starts when it has its connection, so it can see changes that this process made in the meantime.
   let isFresh = isShort;
   let result: T;
   return {

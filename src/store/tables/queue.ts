@@ -120,7 +120,7 @@ export function* readReadiness(runId: string): Transaction<Readiness | undefined
   );
 }
 
-/** What a worker runs: by name and, for workflows, by the digest of their code. */
+/** The code that a worker serves: by name and, for workflows, by digest. */
 export interface Served {
   readonly kind: "workflow" | "agent" | "program";
   readonly name: string;
@@ -159,7 +159,7 @@ const MAY_TAKE = `(r.host IS NULL OR CAST(?3 AS BIGINT) = 1 OR r.host = ?1)
 /**
  * One branch per name, each of which reads its part of the index in order: runs that no worker serves cost nothing. Build the
  * text once per worker. Runs that are found by their code alone have their own limit: most may turn out to be of another
- * workflow in the same file, and must not hide what the worker serves.
+ * workflow in the same file, and must not hide the runs that the worker serves.
  * @param otherNames names of runs with the same code that are of another workflow
  */
 export function readyStatement(

@@ -42,7 +42,7 @@ export function saveRecordedTool(runId: string, toolName: string, body: string):
 
 const REPLACE = SAVE_IN_RECORDED.replace("DO NOTHING", "(run_id, part) DO UPDATE SET body = excluded.body");
 
-/** What the function of a task of a program returned. */
+/** The return value of a program's task function. */
 export function saveRecordedResult(
   { runId, nodeId, path }: { readonly runId: string; readonly nodeId: string; readonly path: string },
   body: string,

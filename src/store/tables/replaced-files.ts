@@ -1,4 +1,4 @@
-/** What calls of `write` and `edit` replaced, for their reverts. Encrypted: the log does not show it either. */
+/** The content that `write` and `edit` replaced, for their reverts. Encrypted: the log does not show it either. */
 import { readText } from "./columns.ts";
 import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";

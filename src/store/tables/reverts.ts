@@ -1,4 +1,4 @@
-/** What a run did outside, and the marks of a run whose effects are reverted. */
+/** The external effects of a run, and the marks of a run whose effects are reverted. */
 import { voidApprovalsOfRun } from "./approvals.ts";
 import { CALLS } from "./calls.ts";
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
@@ -85,7 +85,7 @@ export function* readEffectValues(
   };
 }
 
-/** The owners of the run's scopes and of its calls in progress, except those of its reverts. Locks the run. */
+/** The owners of the run's scopes and of its calls in progress, except reverts. Locks the run. */
 export function* ownersAtWork(runId: string): Transaction<string[]> {
   yield* first("SELECT id FROM toolwright_runs WHERE id = ?1 {update}", runId);
   const rows = yield* all(

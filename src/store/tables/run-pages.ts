@@ -35,7 +35,7 @@ export interface PageStatement {
 /**
  * One index serves each filter, in the order of the list: the most selective of label, workflow, state and kind. The others
  * are compared with expressions, so that no planner chooses them: without statistics it would guess. The runs of the page are
- * chosen first, by what the indexes hold: PostgreSQL reads the row of every run that it compares, unless the index has all
+ * chosen first, from the indexes alone: PostgreSQL reads the row of every run that it compares, unless the index has all
  * that is asked for.
  */
 export function runPageStatement(filter: RunPageFilter): PageStatement {
@@ -84,7 +84,7 @@ export function* listRunRows(filter: RunPageFilter): Transaction<RunRow[]> {
   return rows.map((row) => ({ ...RUNS.parse(row), errorJson: readTextOrNull(row, "error_json") }));
 }
 
-/** What a page shows about a run, beyond its row. */
+/** The fields that a page shows for a run, beyond its row. */
 export interface RunFacts {
   readonly tasks: number;
   readonly scopes: number;

@@ -57,7 +57,7 @@ export const NO_INPUT = encode(undefined);
 export const IS_FOR_WORKERS = `(kind = 'workflow' OR input_json IS NOT NULL OR (kind = 'agent' AND EXISTS (
   SELECT 1 FROM toolwright_turns t WHERE t.run_id = toolwright_runs.id AND t.kind = 'agent')))`;
 
-/** What is known about a run when its first scope opens. */
+/** The columns that are known when a run's first scope opens. */
 export interface RunStart {
   readonly kind: RunKind;
   readonly name: string;
@@ -99,8 +99,8 @@ const REOPENED_AT =
 
 /**
  * A scope of the run opens. Runs of workflows have their own status. A run that its own program resumes no
- * longer waits for a worker. A worker gets what was enqueued, even if the program that it runs stores an input itself.
- * @param inputJson `null`: the one that is stored
+ * longer waits for a worker. A worker gets the enqueued input, even if the program that it runs stores an input itself.
+ * @param inputJson `null`: keeps the stored input
  */
 export function reopenRun(
   runId: string,
@@ -125,7 +125,7 @@ export function reopenRun(
 
 /** The open scopes `s` of a run. */
 export const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
-/** A worker ends what it has claimed itself: its program may open several scopes, one after the other. */
+/** A worker ends the runs that it has claimed itself: its program may open several scopes, one after the other. */
 const IS_OPEN = `(claimed_by IS NOT NULL OR EXISTS (SELECT 1 ${OPEN_SCOPE}))`;
 const IS_WAITING = `(CAST(?4 AS BIGINT) = 1
   OR EXISTS (SELECT 1 FROM toolwright_approvals a WHERE a.run_id = ?1 AND a.status = 'pending'))`;
@@ -151,7 +151,8 @@ export function* settleRun(
   nowMs: number,
   isWaiting = false,
 ): Transaction<number> {
-  // A statement that waits for the row sees the scopes as they were before. Lock first: the next one sees what was opened.
+  // A statement that waits for the row sees the scopes as they were before. Lock first: the next statement sees the
+  // opened scopes.
   yield* first("SELECT 1 FROM toolwright_runs WHERE id = ?1 {update}", runId);
   return yield* change(SETTLE, runId, nowMs, errorJson, Number(isWaiting));
 }

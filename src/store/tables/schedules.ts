@@ -51,7 +51,7 @@ export function* lockSchedule(name: string): Transaction<ScheduleRow | undefined
   return row && SCHEDULES.parse(row);
 }
 
-/** A schedule with what is queued. 0 when there is none with this name. */
+/** A schedule with its queued times. 0 when there is none with this name. */
 export function* deleteSchedule(name: string): Transaction<number> {
   yield* change("DELETE FROM toolwright_queued_firings WHERE name = ?1", name);
   return yield* change("DELETE FROM toolwright_schedules WHERE name = ?1", name);

@@ -1,6 +1,7 @@
 /**
- * Readers of runs, and what is kept for them. The end of a task deletes the parts of its responses, which may hold what tools
- * redact. Parts that a live reader has not read by then are encrypted for it: only its process can read them.
+ * Readers of runs, and the parts that are kept for them. The end of a task deletes the parts of its responses, which
+ * may hold what tools redact. Parts that a live reader has not read by then are encrypted for it: only its process can
+ * read them.
  */
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
@@ -98,7 +99,7 @@ function unwantStream(runId: string): Transaction<number> {
   );
 }
 
-/** Deletes what dead readers have left: their rows, what was kept for them, and the mark that their run is read. */
+/** Deletes the data of dead readers: their rows, the parts kept for them, and the mark that their run is read. */
 export function* sweepReaders(): Transaction<void> {
   yield* forgetExpired();
   const rows = yield* all(

@@ -32,7 +32,7 @@ export function* streamOf(
   );
 }
 
-/** The same, without what was deleted. */
+/** The same, without deleted parts. */
 export function* nextIndexOf(runId: string): Transaction<number | undefined> {
   return (yield* streamOf(runId))?.nextIndex;
 }

@@ -15,7 +15,7 @@ export interface TakeoverStatements {
 }
 
 /**
- * Workers take over workflows, what was enqueued, and agents and programs that this worker knows by name. A workflow that no
+ * Workers take over workflows, enqueued runs, and agents and programs that this worker knows by name. A workflow that no
  * worker knows is marked as well, so that operators read why it waits.
  */
 export function takeoverStatements(served: readonly Served[]): TakeoverStatements {
@@ -64,7 +64,7 @@ export function readyRunsWithoutOwner({ readyOrphans }: TakeoverStatements): Tra
   return change(readyOrphans);
 }
 
-/** What a run has done, as a number that differs after any progress. */
+/** The progress of a run, as a number that changes with every step. */
 const DONE = `(SELECT COUNT(*) FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
     WHERE s.run_id = ?1 AND c.status <> 'started')
   + (SELECT COUNT(*) FROM toolwright_scopes s JOIN toolwright_responses a ON a.scope_id = s.id WHERE s.run_id = ?1)

@@ -153,7 +153,7 @@ export function* readWaits(runId: string, clockMs: number | null = null): Transa
   }));
 }
 
-/** What a list shows about the waits of a run. */
+/** The columns that a list shows about the waits of a run. */
 export interface WaitFacts {
   /** The first time at which one of them ends by itself. */
   readonly dueAtMs: number | null;

@@ -228,7 +228,7 @@ export function closeCall(
     readonly finishedAtMs: number | null;
     readonly approvalId?: string | null;
     readonly waitsFor?: string | null;
-    /** `null`: the one that is stored. */
+    /** `null`: keeps the stored value. */
     readonly note?: string | null;
     /** The trace of the request that the call waits for. */
     readonly trace?: string | null;

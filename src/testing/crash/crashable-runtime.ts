@@ -56,7 +56,7 @@ function watchStore(store: Store): Store {
   };
 }
 
-/** What a store may have: a worker needs it. */
+/** Optional in a store, and required by a worker. */
 function passedOn(store: Store): Partial<Store> {
   return {
     path: store.path,

@@ -17,7 +17,7 @@ export function countReplayedTurns(
   return isReplayed && responses.length < script.length ? responses.length : 0;
 }
 
-/** Only calls identify a turn. A text ends a loop, and what a function returned is unknown. */
+/** Only calls identify a turn. A text ends a loop, and the result of a function is unknown. */
 function isTurn(turn: ScriptedTurn | undefined, message: ScriptedMessage): boolean {
   if (turn === undefined || typeof turn === "function" || turn instanceof Error) return false;
   const { toolCalls = [] } = partsOf(turn);

@@ -88,7 +88,7 @@ export async function anthropicLoop({ store, worldUrl }: ProgramInput): Promise<
   return { text: result.status, asked: model.requests.length };
 }
 
-/** @param inputs what the user has said so far: each is a turn of its own */
+/** @param inputs the user's messages so far: each is a separate turn */
 export async function anthropicChat(
   { store, worldUrl }: ProgramInput,
   inputs: readonly string[] = ["Pay."],
@@ -133,7 +133,7 @@ export async function smartAgentInterrupted({ store, worldUrl }: ProgramInput): 
   return { text: content, asked: model.requests.length };
 }
 
-/** @param earlier what a program kept of a finished invoke: it is continued */
+/** @param earlier the state that a program kept from a finished invoke: it is continued */
 export async function smartAgentFinished(
   { store, worldUrl }: ProgramInput,
   earlier?: AgentSnapshot,

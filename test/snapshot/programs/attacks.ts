@@ -1,5 +1,5 @@
 /**
- * What an agent that can write everything in the root does to snapshots. Each attack has its own repository and a
+ * Attacks on snapshots by an agent that can write everything in the root. Each attack has its own repository and a
  * folder next to the root that must stay as it is; it returns what it found. Run as a program, it prints the tier and what
  * the named attacks found, or all of them, so that a test can run it as another user.
  */

@@ -1,4 +1,4 @@
-/** What every process of a soak has: its input, a runtime with crash points and a clock that jumps, and the tools. */
+/** The setup of every process of a soak: its input, a runtime with crash points and a clock that jumps, and the tools. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Runtime, type Tool, ToolwrightError } from "../../../src/index.ts";
 import { hostOf } from "../../../src/runtime/create-runtime.ts";

@@ -1,4 +1,4 @@
-/** What the chat handler refuses, as an HTTP response. */
+/** Errors of the chat handler, as HTTP responses. */
 import { answerOfError, RefusedRequest, unexpectedAnswer } from "../../../http/error-answer.ts";
 
 export class ChatError extends RefusedRequest {}

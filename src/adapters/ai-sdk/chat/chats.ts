@@ -234,7 +234,7 @@ interface StartedRead {
   readonly leave: () => void;
 }
 
-/** A client that shows nothing of the answer yet also receives what the turn continues. */
+/** A client that shows no part of the answer yet also receives the answer that the turn continues. */
 function shownBefore(
   { shown = [] }: BegunTurn,
   from: number,

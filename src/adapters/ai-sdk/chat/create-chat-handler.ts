@@ -9,7 +9,7 @@ import { Chats } from "./chats.ts";
 import type { ChatAgent } from "./drive-turn.ts";
 import type { ChatIdentity } from "./settle-decisions.ts";
 
-/** What a request wants to do. */
+/** The kinds of chat requests. */
 export interface ChatAccess {
   readonly chatId: string;
   readonly action: "send" | "read" | "stop";

@@ -1,4 +1,4 @@
-/** The answer of a turn that has ended, in the form in which it may stay in the store: what a tool redacts is redacted. */
+/** The answer of a turn that has ended, in the form in which it may stay in the store: redacted like the log. */
 import type { UIMessageChunk } from "ai";
 import type { Host } from "../../../invoke/host.ts";
 import { storedArguments } from "../../../loop/call-results.ts";

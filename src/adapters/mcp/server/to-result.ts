@@ -9,8 +9,8 @@ import { MCP_IDEMPOTENCY_KEY } from "../idempotency-key.ts";
 type Success = Extract<Outcome, { status: "success" }>;
 
 /**
- * What the output schema shown to the client describes, and so what the client expects as structured content: the
- * output of one of our tools, or the structured content in the output of an imported one.
+ * The value that the output schema shown to the client describes, and that the client therefore expects as structured
+ * content: the output of one of our tools, or the structured content in the output of an imported one.
  */
 export type Promised = "nothing" | "output" | "structured-content";
 

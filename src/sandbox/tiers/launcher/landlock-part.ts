@@ -7,7 +7,7 @@
  */
 export const LANDLOCK_PART = String.raw`
 my ($READ, $WRITE) = (0x000d, 0x77b2);
-# Of the rights, those that a file can have.
+# The subset of the rights that applies to files.
 my $ON_FILES = 0xc007;
 my $version = sys(444, 0, 0, 1);
 $version >= 1 or fail("this kernel has no Landlock");
