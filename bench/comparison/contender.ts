@@ -24,7 +24,7 @@ export interface ScriptedCall {
 }
 
 /** Where a contender stores its data. */
-export interface Place {
+export interface StorageLocation {
   /** An empty folder at the first start; the same folder, as it was left, at a resume. */
   readonly folder: string;
   /** Its own PostgreSQL database, with fsync. Empty if this contender does not use it. */
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 interface Job {
-  readonly place: Place;
+  readonly location: StorageLocation;
   readonly runId: string;
   /** Whether an earlier process was killed in the middle of this run. */
   readonly isResume: boolean;

@@ -1,6 +1,6 @@
 /** Jobs for contenders: the script of the model, the effect, and the moments that are measured. */
 import { randomUUID } from "node:crypto";
-import type { AgentJob, Place, ScriptedCall, StepsJob } from "./contender.ts";
+import type { AgentJob, StorageLocation, ScriptedCall, StepsJob } from "./contender.ts";
 
 const callOf = (index: number): ScriptedCall => ({
   id: `call_${randomUUID()}`,
@@ -20,7 +20,7 @@ export interface Watched<Job> {
 
 /** A loop whose tool does nothing. It ends after `turns`, or at the first turn after `limitMs`. */
 export function timedAgentJob(
-  place: Place,
+  location: StorageLocation,
   options: {
     readonly turns: number;
     readonly width: number;
@@ -32,7 +32,7 @@ export function timedAgentJob(
   let startedAt = Number.NaN;
   const { turns, width, runId, limitMs } = options;
   const job: AgentJob = {
-    place,
+    location,
     runId,
     isResume: false,
     turns,
@@ -54,7 +54,7 @@ export function timedAgentJob(
 
 /** A program whose last step never ends: `onLast` is called in it, or in the first step after `limitMs`. */
 export function timedStepsJob(
-  place: Place,
+  location: StorageLocation,
   options: {
     readonly count: number;
     readonly isResume: boolean;
@@ -66,7 +66,7 @@ export function timedStepsJob(
   let startedAt = Number.NaN;
   const { count, isResume, limitMs, onLast } = options;
   const job: StepsJob = {
-    place,
+    location,
     runId: "steps",
     isResume,
     count,
@@ -87,7 +87,7 @@ export function timedStepsJob(
 
 /** Orders at a shop outside. The model reads from the conversation which order is next, as a real one does. */
 export function orderJob(
-  place: Place,
+  location: StorageLocation,
   options: {
     readonly orders: number;
     readonly isKeyed: boolean;
@@ -97,7 +97,7 @@ export function orderJob(
 ): AgentJob {
   const { orders, isKeyed, isResume, shop } = options;
   return {
-    place,
+    location,
     runId: "orders",
     isResume,
     turns: orders,

@@ -1,7 +1,7 @@
 /** Measures one contender in one row: which processes run, where they store their data, and what they report. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Place } from "./contender.ts";
+import type { StorageLocation } from "./contender.ts";
 import { CONTENDERS } from "./contenders.ts";
 import type { Task } from "./one.ts";
 import type { Cell, Description, RowId } from "./results.ts";
@@ -50,23 +50,23 @@ export interface Setting {
   /** A new, empty database. */
   createDatabase(): Promise<string>;
   /** What the step row leaves for the resume row, by contender. */
-  readonly finishedSteps: Map<string, { readonly place: Place; readonly cell: Cell }>;
+  readonly finishedSteps: Map<string, { readonly location: StorageLocation; readonly cell: Cell }>;
 }
 
 export async function measureCell(contender: string, row: RowId, setting: Setting): Promise<Measured> {
   const { sizes, finishedSteps } = setting;
   const base = { contender, limitMs: sizes.limitMs };
   if (row === "kill" || row === "kill-keyed")
-    return countEffects(contender, row === "kill-keyed", await newPlace(contender, row, setting), sizes);
+    return countEffects(contender, row === "kill-keyed", await newLocation(contender, row, setting), sizes);
   if (row === "resume") {
     const steps = finishedSteps.get(contender);
     if (steps?.cell.kind !== "time")
       return { cell: steps?.cell ?? { kind: "failed", why: "The steps were not measured." } };
     if (steps.cell.note !== undefined)
       return { cell: { kind: "cannot", why: `Not measured: its steps were ${steps.cell.note}.` } };
-    return run({ ...base, row, place: steps.place, count: sizes.steps });
+    return run({ ...base, row, location: steps.location, count: sizes.steps });
   }
-  const place = await newPlace(contender, row, setting);
+  const location = await newLocation(contender, row, setting);
   const counts = {
     loop: sizes.turns,
     logged: sizes.turns,
@@ -74,12 +74,12 @@ export async function measureCell(contender: string, row: RowId, setting: Settin
     step: sizes.steps,
     agent: sizes.longTurns,
   };
-  const measured = await run({ ...base, row, place, count: counts[row] });
-  if (row === "step") finishedSteps.set(contender, { place, cell: measured.cell });
+  const measured = await run({ ...base, row, location, count: counts[row] });
+  if (row === "step") finishedSteps.set(contender, { location, cell: measured.cell });
   return measured;
 }
 
-async function newPlace(contender: string, row: RowId, setting: Setting): Promise<Place> {
+async function newLocation(contender: string, row: RowId, setting: Setting): Promise<StorageLocation> {
   const folder = join(setting.folder, `${contender}-${row}`);
   mkdirSync(folder, { recursive: true });
   const postgres = CONTENDERS[contender]?.usesPostgres === true ? await setting.createDatabase() : "";
@@ -100,12 +100,12 @@ async function run(task: Task): Promise<Measured> {
 async function countEffects(
   contender: string,
   isKeyed: boolean,
-  place: Place,
+  location: StorageLocation,
   sizes: Sizes,
 ): Promise<Measured> {
   let killFirst = (): void => undefined;
   await using shop = await openShop(Math.floor(sizes.orders / 2) - 1, () => killFirst());
-  const base = { contender, row: "orders", place, count: sizes.orders, limitMs: sizes.limitMs } as const;
+  const base = { contender, row: "orders", location, count: sizes.orders, limitMs: sizes.limitMs } as const;
   const task = { ...base, isKeyed, shop: shop.url };
   const first = startTask(task, sizes.limitMs + START_MS);
   killFirst = first.kill;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../measure.ts";
-import type { AgentJob, Contender, Place } from "./contender.ts";
+import type { AgentJob, Contender, StorageLocation } from "./contender.ts";
 import { CONTENDERS } from "./contenders.ts";
 import { orderJob, timedAgentJob, timedStepsJob } from "./jobs.ts";
 import type { Cell, Description } from "./results.ts";
@@ -13,7 +13,7 @@ import type { Cell, Description } from "./results.ts";
 export interface Task {
   readonly contender: string;
   readonly row: "loop" | "logged" | "wide" | "step" | "resume" | "agent" | "orders";
-  readonly place: Place;
+  readonly location: StorageLocation;
   /** Turns, steps or orders. */
   readonly count: number;
   readonly limitMs: number;
@@ -35,7 +35,7 @@ async function timeCalls(run: (job: AgentJob) => Promise<void>, task: Task, widt
   const values: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const options = { turns: task.count, width, runId: `run-${round}`, limitMs: task.limitMs / ROUNDS };
-    const { job, moments } = timedAgentJob(task.place, options);
+    const { job, moments } = timedAgentJob(task.location, options);
     await run(job);
     // The first turns are warm-up.
     const first = Math.floor(moments.length / 5);
@@ -49,7 +49,7 @@ async function timeLongAgent(contender: Contender, task: Task): Promise<Cell> {
   const run = typeof contender.durableAgent === "string" ? contender.plainAgent : contender.durableAgent;
   if (typeof run === "string") return { kind: "cannot", why: run };
   const options = { turns: task.count, width: 1, runId: "long", limitMs: task.limitMs };
-  const { job, moments, startedAt } = timedAgentJob(task.place, options);
+  const { job, moments, startedAt } = timedAgentJob(task.location, options);
   await run(job);
   const turns = moments.length - 1;
   const part = Math.max(1, Math.floor(turns / 20));
@@ -71,7 +71,7 @@ async function timeLongAgent(contender: Contender, task: Task): Promise<Cell> {
 function timeSteps(run: Exclude<Contender["steps"], string>, task: Task, send: Sender): Promise<Cell> {
   return new Promise((_, reject) => {
     const isResume = task.row === "resume";
-    const { job, moments, startedAt } = timedStepsJob(task.place, {
+    const { job, moments, startedAt } = timedStepsJob(task.location, {
       count: task.count + 1,
       isResume,
       limitMs: task.limitMs * 2,
@@ -114,7 +114,7 @@ async function placeOrders({ plainAgent, durableAgent }: Contender, task: Task):
   const run = typeof durableAgent === "string" ? plainAgent : durableAgent;
   if (typeof run === "string") return { kind: "cannot", why: run };
   const { isKeyed = false, isResume = false, shop = "" } = task;
-  await run(orderJob(task.place, { orders: task.count, isKeyed, isResume, shop }));
+  await run(orderJob(task.location, { orders: task.count, isKeyed, isResume, shop }));
   const isStored = run === durableAgent;
   return { kind: "effects", orders: task.count, effects: 0, twice: 0, missing: 0, asked: 0, isStored };
 }

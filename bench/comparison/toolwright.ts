@@ -3,7 +3,7 @@ import { generateText, isStepCount } from "ai";
 import { join } from "node:path";
 import { createRuntime, createSmartAgent, defineTool, type Runtime } from "toolwright";
 import { z } from "zod";
-import type { AgentJob, Contender, Place, StepsJob } from "./contender.ts";
+import type { AgentJob, Contender, StorageLocation, StepsJob } from "./contender.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 const schema = z.object({ index: z.number() });
@@ -71,14 +71,18 @@ async function steps(job: StepsJob, store: string): Promise<void> {
   });
 }
 
-function toolwrightOn(name: string, setup: string, storeOf: (place: Place) => string): Contender {
+function toolwrightOn(
+  name: string,
+  setup: string,
+  storeOf: (location: StorageLocation) => string,
+): Contender {
   return {
     name,
     packages: ["toolwright"],
     setup,
     plainAgent,
-    durableAgent: (job) => durableAgent(job, storeOf(job.place)),
-    steps: (job) => steps(job, storeOf(job.place)),
+    durableAgent: (job) => durableAgent(job, storeOf(job.location)),
+    steps: (job) => steps(job, storeOf(job.location)),
   };
 }
 

@@ -31,7 +31,7 @@ async function runWorkflow(job: AgentJob | StepsJob, work: () => Promise<void>):
   // Recovery is a part of launch.
   if (isResume) job.begin();
   if (!DBOS.isInitialized()) {
-    DBOS.setConfig({ name: "bench", systemDatabaseUrl: job.place.postgres, logLevel: "error" });
+    DBOS.setConfig({ name: "bench", systemDatabaseUrl: job.location.postgres, logLevel: "error" });
     await DBOS.launch();
   }
   if (!isResume) job.begin();

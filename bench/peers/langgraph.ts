@@ -65,11 +65,11 @@ export const contender: Contender = {
     (hasNativeModule() ? "" : ", on SQLite of Node, because better-sqlite3 could not be built") +
     ". The tool call id, which is in the checkpoint, serves as idempotency key.",
   plainAgent: (job) => runAgent(job, undefined),
-  durableAgent: (job) => runAgent(job, openSaver(job.place.folder)),
+  durableAgent: (job) => runAgent(job, openSaver(job.location.folder)),
   async steps(job) {
     const order = task("order", (index: number) => job.execute(index));
     const program = entrypoint(
-      { name: "orders", checkpointer: openSaver(job.place.folder) },
+      { name: "orders", checkpointer: openSaver(job.location.folder) },
       async (count: number) => {
         for (let index = 0; index < count; index += 1) await order(index);
       },

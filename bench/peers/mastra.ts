@@ -10,12 +10,12 @@ import { createStep, createWorkflow } from "@mastra/core/workflows";
 import { LibSQLStore } from "@mastra/libsql";
 import { join } from "node:path";
 import { z } from "zod";
-import type { AgentJob, Contender, Place, StepsJob } from "../comparison/contender.ts";
+import type { AgentJob, Contender, StorageLocation, StepsJob } from "../comparison/contender.ts";
 import { scriptedModel } from "../comparison/scripted-model.ts";
 
 const shape = z.object({ index: z.number() });
 
-const storeIn = ({ folder }: Place): LibSQLStore =>
+const storeIn = ({ folder }: StorageLocation): LibSQLStore =>
   new LibSQLStore({ id: "bench", url: `file:${join(folder, "mastra.db")}` });
 
 function agentOf(job: AgentJob): Agent {
@@ -42,7 +42,7 @@ async function durableAgent(job: AgentJob): Promise<void> {
     shouldPersistSnapshot: ({ workflowStatus }) =>
       ["pending", "paused", "suspended", "running"].includes(workflowStatus),
   });
-  const mastra = new Mastra({ agents: { agent }, storage: storeIn(job.place), logger: false });
+  const mastra = new Mastra({ agents: { agent }, storage: storeIn(job.location), logger: false });
   await mastra.getStorage()?.init();
   job.begin();
   if (job.isResume) {
@@ -62,7 +62,7 @@ async function steps(job: StepsJob): Promise<void> {
     workflow.then(createStep({ id: `order-${index}`, ...step }));
   }
   workflow.commit();
-  const mastra = new Mastra({ workflows: { workflow }, storage: storeIn(job.place), logger: false });
+  const mastra = new Mastra({ workflows: { workflow }, storage: storeIn(job.location), logger: false });
   await mastra.getStorage()?.init();
   job.begin();
   const run = await mastra.getWorkflow("workflow").createRun({ runId: job.runId });

@@ -88,8 +88,8 @@ function print(screen: Screen, { run, calls, responses }: Fixture, result: Repla
   }
   screen.print(`${screen.paint("red", "different")}  ${name}: ${count(diff.length, "difference")}`);
   for (const { kind, nodeId, call, path, expected, actual } of diff.slice(0, MOST_SHOWN)) {
-    const place = [nodeId, call].filter((one) => one !== undefined && one !== "").join(" ");
-    screen.print(`  ${kind}${place === "" ? "" : ` ${place}`}${path === "" ? "" : `: ${path}`}`);
+    const location = [nodeId, call].filter((one) => one !== undefined && one !== "").join(" ");
+    screen.print(`  ${kind}${location === "" ? "" : ` ${location}`}${path === "" ? "" : `: ${path}`}`);
     screen.print(`    recorded  ${shown(expected)}`);
     screen.print(`    now       ${shown(actual)}`);
   }

@@ -231,8 +231,8 @@ function mayHold(schema: unknown, path: readonly string[], io: "input" | "output
     });
   }
   if (def.type === "array") {
-    const isPlace = name === "*" || /^\d+$/.test(name);
-    return within(def.element, isPlace ? path.slice(1) : path);
+    const isIndex = name === "*" || /^\d+$/.test(name);
+    return within(def.element, isIndex ? path.slice(1) : path);
   }
   if (def.type === "union") return def.options?.some((option) => within(option)) ?? true;
   if (def.type === "intersection") return within(def.left) || within(def.right);

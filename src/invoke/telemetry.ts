@@ -1,11 +1,11 @@
 /**
- * The port of telemetry. A span needs a place in the async context, so the places that do work open it here. What happened
- * in it comes from the events that every listener receives. Nothing here may throw or wait: telemetry only observes.
+ * The port of telemetry. A span must be active in the async context, so the code that does the work opens it here. Its
+ * content comes from the events that every listener receives. Nothing here may throw or wait: telemetry only observes.
  */
 import type { RunKind, RuntimeEvent } from "./events.ts";
 
 /** Where in a run the work happens. */
-export interface WorkPlace {
+export interface WorkLocation {
   readonly runId: string;
   readonly kind: RunKind;
   readonly nodeId?: string | undefined;
@@ -38,17 +38,17 @@ export interface ChatAbout extends Omit<AgentAbout, "name"> {
 /** The work of a span. */
 export type Work =
   /** An activation of a workflow or a program: from its start or resume until it ends or waits. */
-  | { readonly type: "workflow"; readonly name: string; readonly place: WorkPlace }
-  | ({ readonly type: "agent"; readonly place: WorkPlace } & AgentAbout)
+  | { readonly type: "workflow"; readonly name: string; readonly location: WorkLocation }
+  | ({ readonly type: "agent"; readonly location: WorkLocation } & AgentAbout)
   /** One response that is really requested, with the retries of the request. */
-  | ({ readonly type: "chat"; readonly place: WorkPlace } & ChatAbout)
+  | ({ readonly type: "chat"; readonly location: WorkLocation } & ChatAbout)
   /** A call waits for a decision from here on. */
-  | { readonly type: "request"; readonly place: WorkPlace; readonly toolName: string }
-  | { readonly type: "decision"; readonly place: WorkPlace; readonly toolName: string };
+  | { readonly type: "request"; readonly location: WorkLocation; readonly toolName: string }
+  | { readonly type: "decision"; readonly location: WorkLocation; readonly toolName: string };
 
 /** A call. Its span begins when it is entered: a replayed call has none. */
 export interface CallWork {
-  readonly place: WorkPlace;
+  readonly location: WorkLocation;
   readonly toolName: string;
   readonly description: string;
   readonly toolCallId: string | undefined;

@@ -13,7 +13,7 @@ import type {
   OpenSpan,
   Work,
   WorkEnd,
-  WorkPlace,
+  WorkLocation,
 } from "./telemetry.ts";
 
 type Linker = (span: OpenSpan) => Promise<void>;
@@ -70,20 +70,20 @@ export function traceAgentInside<T>(
 ): Promise<T> {
   const { host } = scope;
   // A scope may have several agents, one after the other or side by side. A resume starts them in the same order.
-  const place = scope.nextAgent();
+  const position = scope.nextAgent();
   const linkTo: Linker = async (span) => {
     // An agent in a call: the span of the call has the link.
     if (scope.parent !== undefined) return;
     await scope.ready;
     const { attempt } = scope;
     const trace = span.trace ?? "";
-    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, place, { trace, attempt }));
+    const earlier = await exchange(host, () => exchangeScopeTrace(scope.id, position, { trace, attempt }));
     if (earlier === undefined) return;
     const reason = attempt > (earlier.attempt ?? 1) ? "retry" : "resume";
     span.link({ trace: earlier.trace, reason });
   };
-  const work: Work = { type: "agent", place: placeOf(scope), ...about };
-  // The body starts immediately: it takes its place among the loops of the scope synchronously.
+  const work: Work = { type: "agent", location: locationOf(scope), ...about };
+  // The body starts immediately: it takes its position among the loops of the scope synchronously.
   const linked = async (link: () => Promise<void>): Promise<T> => {
     const running = body();
     // It may fail while the link is stored; its caller sees the failure below.
@@ -102,16 +102,16 @@ export function traceChat<T>(
   answerOf: (result: T) => ChatAnswer,
 ): Promise<T> {
   if (scope.host.telemetry === undefined) return request();
-  const work: Work = { type: "chat", place: placeOf(scope), ...about };
+  const work: Work = { type: "chat", location: locationOf(scope), ...about };
   return traceWork(scope.host, work, request, { endOf: (result) => ({ answer: answerOf(result) }) });
 }
 
 /** A response that is streamed ends later than the function that opens it. */
 export function openChat(scope: Scope, about: ChatAbout): OpenSpan | undefined {
-  return scope.host.telemetry?.open({ type: "chat", place: placeOf(scope), ...about });
+  return scope.host.telemetry?.open({ type: "chat", location: locationOf(scope), ...about });
 }
 
-export function placeOf({ identity, kind, attempt }: Scope): WorkPlace {
+export function locationOf({ identity, kind, attempt }: Scope): WorkLocation {
   const { runId, nodeId, iteration } = identity;
   return { runId, kind, nodeId, iteration, attempt };
 }

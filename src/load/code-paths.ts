@@ -146,12 +146,12 @@ function dependencyFolders(own: string): Set<string> {
   const pending = [own];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const from = folder;
-    const places = new Map(dependenciesOf(from).map((name) => [name, findPackage(from, name)]));
-    resolutions.set(from, places);
-    for (const place of places.values()) {
-      if (place === undefined || folders.has(place)) continue;
-      folders.add(place);
-      pending.push(place);
+    const locations = new Map(dependenciesOf(from).map((name) => [name, findPackage(from, name)]));
+    resolutions.set(from, locations);
+    for (const location of locations.values()) {
+      if (location === undefined || folders.has(location)) continue;
+      folders.add(location);
+      pending.push(location);
     }
   }
   return folders;
@@ -200,10 +200,10 @@ function isFolder(path: string): boolean {
 
 /** `node_modules/.bin` folders with a `toolwright` program: a user's `npx toolwright` starts from there. */
 function programFolders(own: string): string[] {
-  const places = [own, process.cwd()];
+  const locations = [own, process.cwd()];
   const folders: string[] = [];
-  for (const place of places) {
-    for (let folder = place; ; folder = dirname(folder)) {
+  for (const location of locations) {
+    for (let folder = location; ; folder = dirname(folder)) {
       const bin = join(folder, basename(folder) === "node_modules" ? ".bin" : join("node_modules", ".bin"));
       if (hasProgram(bin)) folders.push(real(bin));
       if (dirname(folder) === folder) break;

@@ -32,11 +32,15 @@ export function chooseCut({ row, summary }: KnownRun, parent: Parent, options: F
   if (input !== undefined) return { kind: "start" };
   if (summary.status !== "finished") return { kind: "end" };
   throw forkError(
-    `Run "${runId}" has finished, so a fork needs a task or call to start from${row.kind === "workflow" ? ", or another input" : ""}. ${listTasks(placesOf(parent))}`,
+    `Run "${runId}" has finished, so a fork needs a task or call to start from${row.kind === "workflow" ? ", or another input" : ""}. ${listTasks(locationsOf(parent))}`,
   );
 }
 
-function placesOf({ tasks, scopes, outline }: Parent): { readonly nodeId: string; readonly path: string }[] {
+function locationsOf({
+  tasks,
+  scopes,
+  outline,
+}: Parent): { readonly nodeId: string; readonly path: string }[] {
   const roots = scopes.filter(({ parentKey }) => parentKey === "");
   return [...tasks, ...roots, ...outline.flatMap(taskIds).map((nodeId) => ({ nodeId, path: "" }))];
 }
@@ -46,13 +50,13 @@ function taskIds(node: PlanOutline): string[] {
 }
 
 function cutAt(parent: Parent, { runId }: ForkOptions, at: string, isFinished: boolean): Cut {
-  const places = placesOf(parent);
-  const place = parseTaskName(at, places);
-  if (place !== undefined) return { kind: "task", ...place };
+  const locations = locationsOf(parent);
+  const location = parseTaskName(at, locations);
+  if (location !== undefined) return { kind: "task", ...location };
   const rows = parent.calls.filter(({ key }) => key === at);
   const call = rows.toSorted((one, other) => other.attempt - one.attempt)[0];
   if (call === undefined)
-    throw forkError(`Run "${runId}" has no task and no call "${at}". ${listTasks(places)}`);
+    throw forkError(`Run "${runId}" has no task and no call "${at}". ${listTasks(locations)}`);
   const root = rootsOf(parent)(call.scopeId);
   if (root === undefined) throw forkError(`The call ${at} of run "${runId}" belongs to no task`);
   const isOver = parent.workflow === undefined ? isFinished : hasEnded(parent, root);
@@ -91,7 +95,7 @@ function hasEnded({ tasks }: Parent, root: { readonly nodeId: string; readonly p
 }
 
 export interface ReplacedOutput {
-  readonly place: TaskToCopy;
+  readonly location: TaskToCopy;
   readonly output: unknown;
 }
 
@@ -102,14 +106,16 @@ export function outputsFor(
   outputs: ForkOptions["outputs"] = {},
 ): ReplacedOutput[] {
   return Object.entries(outputs).map(([name, output]) => {
-    const place = parseTaskName(name, tasks);
-    if (place === undefined)
+    const location = parseTaskName(name, tasks);
+    if (location === undefined)
       throw forkError(
         `outputs names "${name}", which is not a finished task of run "${runId}" before the cut. ${listTasks(tasks)}`,
       );
     const found = tasks.filter(
       ({ nodeId, path, status }) =>
-        nodeId === place.nodeId && status === "finished" && (place.path === undefined || path === place.path),
+        nodeId === location.nodeId &&
+        status === "finished" &&
+        (location.path === undefined || path === location.path),
     );
     const [task] = found;
     if (task === undefined)
@@ -118,7 +124,7 @@ export function outputsFor(
       throw forkError(
         `outputs names "${name}", which has ${found.length} passes: name one of them, such as "${name}[${found.at(-1)?.path ?? "0"}]"`,
       );
-    return { place: task, output };
+    return { location: task, output };
   });
 }
 

@@ -57,11 +57,11 @@ export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): K
   const rootOf = rootsOf(source);
   const settled = source.calls.filter(isSettled);
   if (cut.kind === "end") return keepAll(source, settled, isWorkflow);
-  const place = cut.kind === "task" ? cut : placeOf(rootOf(cut.call.scopeId));
+  const location = cut.kind === "task" ? cut : locationOf(rootOf(cut.call.scopeId));
   const open =
     cut.kind === "call" ? { root: rootOf(cut.call.scopeId), attempt: cut.call.attempt } : undefined;
-  const tasks = isWorkflow ? tasksBefore(source.tasks, place) : [];
-  const isBefore = isWorkflow ? scopesOf(tasks) : scopesBefore(source, place);
+  const tasks = isWorkflow ? tasksBefore(source.tasks, location) : [];
+  const isBefore = isWorkflow ? scopesOf(tasks) : scopesBefore(source, location);
   const around = cut.kind === "call" ? enclosingKeys(source, cut.call) : new Set<string>();
   const calls = settled.filter((call) => {
     const root = rootOf(call.scopeId);
@@ -123,7 +123,7 @@ function isCopied({ status }: TaskToCopy): boolean {
   return status !== "waiting";
 }
 
-function placeOf(root: CopiedScope | undefined): {
+function locationOf(root: CopiedScope | undefined): {
   readonly nodeId: string;
   readonly path: string | undefined;
 } {
@@ -215,8 +215,8 @@ export function keptLoops(
 ): string[] {
   const loops = loopsOf(outline);
   const dropped = tasks.filter((task) => !kept.includes(task));
-  return [...ended].filter((place) => {
-    const [path = "", number = ""] = place.split(" ");
+  return [...ended].filter((location) => {
+    const [path = "", number = ""] = location.split(" ");
     const ids = loops[Number(number) - 1];
     if (ids === undefined) return false;
     const prefix = path === "" ? "" : `${path}.`;

@@ -103,7 +103,7 @@ function* fork(
   const loops = keptLoops(parent.endedLoops, parent.outline, parent.tasks, kept.tasks);
   yield* copy.copyTree(parentId, runId, loops, nowMs);
   yield* copyTasks(dialect, parentId, runId, kept);
-  for (const { place, output } of outputs) yield* copy.replaceOutput(runId, place, encode(output));
+  for (const { location, output } of outputs) yield* copy.replaceOutput(runId, location, encode(output));
   yield* copyScopes(dialect, runId, parent, cut, kept);
   if (known.row.kind === "agent") yield* copyTurns(parentId, runId, cut, kept);
   if (parent.isKept && isReplayable(options, kept)) yield* copyRecordings(runId, parent, cut, kept, options);
@@ -136,7 +136,7 @@ function startOf(
   const options = decode(workflow.optionsJson) as StartOptions;
   // The schema has parsed the input of the parent, and must not parse it again.
   const isInputParsed = input === undefined && workflow.shape !== "";
-  const given = outputs.map(({ place: { nodeId, path } }) => ({ nodeId, path }));
+  const given = outputs.map(({ location: { nodeId, path } }) => ({ nodeId, path }));
   // The parent may be a fork that has not started.
   const replacedOutputs = [...(options.replacedOutputs ?? []), ...given];
   return {
@@ -166,11 +166,11 @@ function* copyTasks(
   { tasks, open }: Kept,
 ): Transaction<void> {
   // A task outside any loop is stored without a path, and its scope with the path of a first pass.
-  const places =
+  const locations =
     open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
-  yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...places]);
+  yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...locations]);
   if (open === undefined) return;
-  for (const place of places) yield* copy.reopenTask(runId, place, open.attempt);
+  for (const location of locations) yield* copy.reopenTask(runId, location, open.attempt);
 }
 
 /** Scopes that hold a call of the fork, under the keys of the fork. */

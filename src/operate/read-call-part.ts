@@ -1,7 +1,7 @@
 /** One value of a call, piece by piece: an output may have many megabytes. */
 import { ToolwrightError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
-import { type CallPart, type CallPlace, readCallPart as selectPart } from "../store/tables/call-pages.ts";
+import { type CallPart, type CallLocation, readCallPart as selectPart } from "../store/tables/call-pages.ts";
 import { toShownStored } from "../util/truncate.ts";
 
 export interface CallPiece {
@@ -19,7 +19,7 @@ export const PIECE_CHARS = 65_536;
 /** @throws TOOL_OPTION_INVALID, TOOL_CALL_NOT_FOUND */
 export async function readCallPart(
   store: Store,
-  at: CallPlace,
+  at: CallLocation,
   part: CallPart,
   offset = 0,
 ): Promise<CallPiece> {

@@ -99,9 +99,9 @@ class TreeBuilder {
 
   /** The author's id, unless two loops have the same. */
   #groupId({ kind, id }: Exclude<PlanOutline, { kind: "task" }>, path: string): string {
-    const place = `${path} ${id}`;
-    if (id !== undefined && !this.#named.has(place)) {
-      this.#named.add(place);
+    const location = `${path} ${id}`;
+    if (id !== undefined && !this.#named.has(location)) {
+      this.#named.add(location);
       return id;
     }
     const number = (this.#groups.get(kind) ?? 0) + 1;

@@ -17,11 +17,11 @@ export async function selectFrom(store: Store, runId: string, from: string | und
     return { tasks: yield* readTaskHeads(runId), scopes: yield* readRootScopes(runId, MOST_SCOPES) };
   });
   const known = [...tasks, ...scopes];
-  const place = parseTaskName(from, known);
-  if (place === undefined)
+  const location = parseTaskName(from, known);
+  if (location === undefined)
     throw refusal("from", `must be a task of run "${runId}", not "${from}". ${listTasks(known)}`);
   const isIn = ({ nodeId, path }: { readonly nodeId: string; readonly path: string }): boolean =>
-    nodeId === place.nodeId && (place.path === undefined || path === place.path);
+    nodeId === location.nodeId && (location.path === undefined || path === location.path);
   const startedAtMs = known
     .filter(isIn)
     .reduce((first, one) => Math.min(first, one.startedAtMs ?? first), Infinity);

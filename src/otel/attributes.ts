@@ -3,7 +3,7 @@
  * those are in the namespace `toolwright`. Keys of calls are in none.
  */
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import type { CallWork, ChatAnswer, Work, WorkEnd, WorkPlace } from "../invoke/telemetry.ts";
+import type { CallWork, ChatAnswer, Work, WorkEnd, WorkLocation } from "../invoke/telemetry.ts";
 import type { Frame } from "./frames.ts";
 import { providerName } from "./provider-name.ts";
 
@@ -14,7 +14,7 @@ export interface Described {
 }
 
 export function describeWork(work: Work): Described {
-  const { place } = work;
+  const { location } = work;
   switch (work.type) {
     case "workflow":
       return {
@@ -23,7 +23,7 @@ export function describeWork(work: Work): Described {
         attributes: given({
           "gen_ai.operation.name": "invoke_workflow",
           "gen_ai.workflow.name": work.name,
-          ...placeAttributes(place),
+          ...locationAttributes(location),
         }),
       };
     case "agent":
@@ -35,8 +35,8 @@ export function describeWork(work: Work): Described {
           "gen_ai.provider.name": providerName(work.provider),
           "gen_ai.agent.name": work.name,
           "gen_ai.request.model": work.model,
-          "gen_ai.conversation.id": place.runId,
-          ...placeAttributes(place),
+          "gen_ai.conversation.id": location.runId,
+          ...locationAttributes(location),
         }),
       };
     case "chat":
@@ -47,7 +47,7 @@ export function describeWork(work: Work): Described {
           "gen_ai.operation.name": "chat",
           "gen_ai.provider.name": providerName(work.provider),
           "gen_ai.request.model": work.model,
-          "gen_ai.conversation.id": place.runId,
+          "gen_ai.conversation.id": location.runId,
           "gen_ai.request.stream": work.isStreamed ? true : undefined,
           "gen_ai.output.type": work.isJson ? "json" : undefined,
           "gen_ai.request.seed": work.seed,
@@ -57,7 +57,7 @@ export function describeWork(work: Work): Described {
           "gen_ai.request.top_p": work.topP,
           "gen_ai.request.frequency_penalty": work.frequencyPenalty,
           "gen_ai.request.presence_penalty": work.presencePenalty,
-          ...placeAttributes(place),
+          ...locationAttributes(location),
         }),
       };
     case "request":
@@ -65,14 +65,14 @@ export function describeWork(work: Work): Described {
       return {
         name: `${work.type === "request" ? "request_approval" : "decide_approval"} ${work.toolName}`,
         kind: SpanKind.INTERNAL,
-        attributes: given({ "toolwright.tool.name": work.toolName, ...placeAttributes(place) }),
+        attributes: given({ "toolwright.tool.name": work.toolName, ...locationAttributes(location) }),
       };
   }
 }
 
 /** @param frame where the call is made */
 export function describeCall(
-  { place, toolName, description, toolCallId }: CallWork,
+  { location, toolName, description, toolCallId }: CallWork,
   frame: Frame | undefined,
 ): Described {
   return {
@@ -87,7 +87,7 @@ export function describeCall(
       "gen_ai.tool.call.id": toolCallId,
       "gen_ai.agent.name": frame?.agent,
       ...frame?.request,
-      ...placeAttributes(place),
+      ...locationAttributes(location),
     }),
   };
 }
@@ -135,7 +135,7 @@ function answerAttributes(answer: ChatAnswer): Attributes {
   };
 }
 
-function placeAttributes({ runId, kind, nodeId, iteration, attempt }: WorkPlace): Attributes {
+function locationAttributes({ runId, kind, nodeId, iteration, attempt }: WorkLocation): Attributes {
   return {
     "toolwright.run.id": runId,
     "toolwright.run.kind": kind,

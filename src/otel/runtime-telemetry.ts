@@ -91,8 +91,8 @@ export class RuntimeTelemetry implements Telemetry {
 
   #spanOf(event: Extract<CallEvent, { type: "call-finished" }>): void {
     const { runId, kind, nodeId, iteration, attempt, toolName, toolCallId } = event;
-    const place = { runId, kind, nodeId, iteration, attempt };
-    const span = this.openCall({ place, toolName, description: "", toolCallId });
+    const location = { runId, kind, nodeId, iteration, attempt };
+    const span = this.openCall({ location, toolName, description: "", toolCallId });
     span.notice(event);
     span.close({ hasBegun: false, earlier: undefined });
   }

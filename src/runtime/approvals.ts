@@ -69,7 +69,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
   const isApproved = row.status === "approved";
   const span = host.telemetry?.open({
     type: "decision",
-    place: { runId, kind, nodeId, iteration },
+    location: { runId, kind, nodeId, iteration },
     toolName,
   });
   if (trace !== null) span?.link({ trace, reason: "request" });

@@ -72,34 +72,34 @@ export async function writeCapabilities(
 ): Promise<{ readonly changed: boolean }> {
   const { walk, statLeaf, checkReplaceable, inTurn, replaceFile, removeCreated } =
     files.value ?? (await files.get());
-  const place = walk({
+  const location = walk({
     rootDir,
     path: CAPABILITIES_FILE,
     leaf: statLeaf,
     beforeCreate: () => undefined,
   });
-  const { directory, name, leaf: existing } = place;
+  const { directory, name, leaf: existing } = location;
   try {
-    if (place.realPath !== join(place.realRoot, CAPABILITIES_FILE)) {
+    if (location.realPath !== join(location.realRoot, CAPABILITIES_FILE)) {
       throw new ToolwrightError(
         "TOOL_PATH_PROTECTED",
         `${CAPABILITIES_FILE} is a link to another file, which was not changed.`,
         { hint: "Remove the link, then try again.", effect: "none" },
       );
     }
-    if (existing !== undefined) checkReplaceable(existing, place);
+    if (existing !== undefined) checkReplaceable(existing, location);
     return await inTurn(directory, name, async () => {
       const old = (await readFile(rootDir)) ?? "";
       const text = `${splitFrontMatter(old).frontMatter}${body.trim()}\n`;
       if (text === old) return { changed: false };
-      await replaceFile({ place, bytes: Buffer.from(text), existing });
+      await replaceFile({ location, bytes: Buffer.from(text), existing });
       return { changed: true };
     });
   } catch (error) {
-    removeCreated(place.created);
+    removeCreated(location.created);
     throw error;
   } finally {
-    place.close();
+    location.close();
   }
 }
 

@@ -25,9 +25,9 @@ export function traceRun<T>(
 ): Promise<T> {
   if (host.telemetry === undefined || kind === "tool") return run(async () => undefined);
   const { runId, nodeId, attempt } = task;
-  const place = { runId, kind, nodeId, attempt };
+  const location = { runId, kind, nodeId, attempt };
   const work: Work =
-    turn === undefined ? { type: "workflow", name, place } : { type: "agent", place, ...turn.about };
+    turn === undefined ? { type: "workflow", name, location } : { type: "agent", location, ...turn.about };
   return traceWork(host, work, run, {
     linkTo: linkToRun(host, runId),
     endOf: (result) => endOfTurn(turn, result),

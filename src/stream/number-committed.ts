@@ -14,7 +14,7 @@ import {
 import { decode } from "../util/encode.ts";
 import { partsOfResponse } from "./parts-of-response.ts";
 import { detailsOfEnded, KnownResults } from "./result-parts.ts";
-import { type NumberedPart, placeOf, responseId } from "./stream-part.ts";
+import { type NumberedPart, locationOf, responseId } from "./stream-part.ts";
 
 /** Returns the parts that are new to every reader, in the order of their indexes. */
 export function* numberCommitted(runId: string): Transaction<NumberedPart[]> {
@@ -25,7 +25,7 @@ export function* numberCommitted(runId: string): Transaction<NumberedPart[]> {
     if (details.length === 0) continue;
     const first = yield* reserveIndexes(runId, details.length + 1);
     const response = responseId(row);
-    const parts = details.map((part, index) => ({ ...placeOf(row, first + index, response), ...part }));
+    const parts = details.map((part, index) => ({ ...locationOf(row, first + index, response), ...part }));
     yield* saveNumbered(row, { json: JSON.stringify(parts), lastIndex: first + details.length - 1 });
     // The results of its calls belong before the next response.
     ended ??= yield* endedModelCalls(runId);
@@ -54,10 +54,10 @@ function* numberResults(
     const response = known.callerOf(call, call.toolCallId);
     const details = response === undefined ? undefined : detailsOfEnded(call);
     if (response === undefined || details === undefined) continue;
-    if (!known.take({ ...placeOf(call, 0, response), ...details })) continue;
+    if (!known.take({ ...locationOf(call, 0, response), ...details })) continue;
     // One index more, for the end of the run.
     const index = yield* reserveIndexes(runId, 2);
-    const part = { ...placeOf(call, index, response), ...details };
+    const part = { ...locationOf(call, index, response), ...details };
     yield* insertNumberedParts(runId, call.scopeId, index, JSON.stringify([part]));
     found.push(part);
   }

@@ -14,12 +14,12 @@ export function redactedParts(partsJson: string, response: unknown): string | nu
   let next = 0;
   for (const details of partsOfResponse(response)) {
     const index = known.findIndex(({ type }, at) => at >= next && type === details.type);
-    const place = known[index];
-    if (place === undefined) return null;
+    const location = known[index];
+    if (location === undefined) return null;
     next = index + 1;
-    const { attempt, response: id, nodeId, iteration, parentKey } = place;
+    const { attempt, response: id, nodeId, iteration, parentKey } = location;
     const inside = parentKey === undefined ? {} : { parentKey };
-    parts.push({ index: place.index, attempt, response: id, nodeId, iteration, ...inside, ...details });
+    parts.push({ index: location.index, attempt, response: id, nodeId, iteration, ...inside, ...details });
   }
   return JSON.stringify(parts);
 }

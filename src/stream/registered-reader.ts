@@ -22,7 +22,7 @@ const RENEW_MS = 3_000;
 
 export class RegisteredReader {
   readonly #store: Store;
-  readonly #place: StreamReader;
+  readonly #reader: StreamReader;
   readonly #readIndex: () => number;
   #key: PrivateKey | undefined;
   #isEntered = false;
@@ -35,7 +35,7 @@ export class RegisteredReader {
   /** @param readIndex the last part that was read */
   constructor(store: Store, runId: string, readIndex: () => number) {
     this.#store = store;
-    this.#place = { runId, readerId: randomUUID() };
+    this.#reader = { runId, readerId: randomUUID() };
     this.#readIndex = readIndex;
   }
 
@@ -66,7 +66,7 @@ export class RegisteredReader {
   /** The parts kept for this reader, in a transaction that also reads the stored parts. `undefined` without a row. */
   *kept(): Transaction<KeptParts | "forgotten" | undefined> {
     if (!this.#isEntered) return undefined;
-    return (yield* readKeptParts(this.#place)) ?? "forgotten";
+    return (yield* readKeptParts(this.#reader)) ?? "forgotten";
   }
 
   /** The lists of parts. @throws TOOL_STREAM_LOST */
@@ -87,7 +87,7 @@ export class RegisteredReader {
       clearInterval(this.#timer);
       if (!this.#isEntered) return;
       this.#isEntered = false;
-      await this.#store.transaction(() => leaveReader(this.#place), "normal");
+      await this.#store.transaction(() => leaveReader(this.#reader), "normal");
     });
   }
 
@@ -101,19 +101,19 @@ export class RegisteredReader {
     this.#key ??= new PrivateKey();
     const { publicKey } = this.#key;
     return this.#store.transaction(
-      () => enterReader(this.#place, this.#readIndex(), READER_MS, publicKey),
+      () => enterReader(this.#reader, this.#readIndex(), READER_MS, publicKey),
       "normal",
     );
   }
 
   async #renew(): Promise<void> {
     if (!this.#isEntered) return;
-    await this.#store.transaction(() => renewReader(this.#place, this.#readIndex(), READER_MS), "normal");
+    await this.#store.transaction(() => renewReader(this.#reader, this.#readIndex(), READER_MS), "normal");
   }
 
   #assertRead(deletedIndex: number): void {
     if (deletedIndex <= this.#deletedBefore || deletedIndex <= this.#readIndex()) return;
-    throw lostParts(this.#place.runId);
+    throw lostParts(this.#reader.runId);
   }
 }
 

@@ -3,7 +3,7 @@ import type { EndedModelCall } from "../store/tables/ended-model-calls.ts";
 import { decode } from "../util/encode.ts";
 import type { NumberedPart, StreamPartDetails } from "./stream-part.ts";
 
-type CallPlace = Pick<NumberedPart, "attempt" | "nodeId" | "iteration" | "parentKey">;
+type CallLocation = Pick<NumberedPart, "attempt" | "nodeId" | "iteration" | "parentKey">;
 
 const RESULTS: ReadonlySet<string> = new Set([
   "tool-result",
@@ -30,8 +30,8 @@ export class KnownResults {
   }
 
   /** `undefined` for a call that no stored response made. */
-  callerOf(place: CallPlace, toolCallId: string): string | undefined {
-    return this.#callers.get(callKey(place, toolCallId));
+  callerOf(location: CallLocation, toolCallId: string): string | undefined {
+    return this.#callers.get(callKey(location, toolCallId));
   }
 
   /** Whether this result is new. It counts as published from now on. */
@@ -44,7 +44,7 @@ export class KnownResults {
 }
 
 /** Models use the same ids in every attempt. */
-function callKey({ attempt, nodeId, iteration, parentKey = "" }: CallPlace, toolCallId: string): string {
+function callKey({ attempt, nodeId, iteration, parentKey = "" }: CallLocation, toolCallId: string): string {
   return JSON.stringify([attempt, nodeId, iteration, parentKey, toolCallId]);
 }
 

@@ -18,7 +18,7 @@ import { KnownResults } from "./result-parts.ts";
 import {
   type NumberedPart,
   type PartOrigin,
-  placeOf,
+  locationOf,
   responseId,
   sizeOf,
   type StreamPartDetails,
@@ -198,7 +198,7 @@ export class RunStream {
   #number(origin: PartOrigin, response: string, details: StreamPartDetails): NumberedPart {
     const index = this.#next;
     this.#next += 1;
-    const part = { ...placeOf(origin, index, response), ...details };
+    const part = { ...locationOf(origin, index, response), ...details };
     this.#results.noteCall(part);
     return part;
   }

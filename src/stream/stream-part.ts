@@ -84,7 +84,7 @@ export interface PartOrigin {
   readonly writer: Writer;
 }
 
-export function placeOf(
+export function locationOf(
   { attempt, nodeId, iteration, parentKey }: Omit<PartOrigin, "runId" | "scopeId" | "writer">,
   index: number,
   response: string,

@@ -147,18 +147,18 @@ const FRAME = /(?:\(|at |async )((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/;
 function callerFile(): string | undefined {
   const lines = new Error("stack").stack?.split("\n").slice(1) ?? [];
   for (const line of lines) {
-    const [, place = ""] = FRAME.exec(line) ?? [];
-    const path = toPath(place);
+    const [, location = ""] = FRAME.exec(line) ?? [];
+    const path = toPath(location);
     if (path === undefined || path.startsWith(OWN_FOLDER)) continue;
     return existsSync(path) ? path : undefined;
   }
   return undefined;
 }
 
-function toPath(place: string): string | undefined {
-  if (place === "") return undefined;
+function toPath(location: string): string | undefined {
+  if (location === "") return undefined;
   try {
-    return place.startsWith("file:") ? fileURLToPath(place) : place.replace(/[?#].*$/, "");
+    return location.startsWith("file:") ? fileURLToPath(location) : location.replace(/[?#].*$/, "");
   } catch {
     return undefined;
   }

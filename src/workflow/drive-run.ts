@@ -8,7 +8,7 @@ import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import { linkToRun, traceWork } from "../invoke/trace-work.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { wakeAfterWaits, type WaitPlace } from "../store/tables/waits.ts";
+import { wakeAfterWaits, type WaitLocation } from "../store/tables/waits.ts";
 import type { Transaction } from "../store/store.ts";
 import { endSaga } from "../store/tables/reverts.ts";
 import { saveLoopEnd } from "../store/tables/tasks.ts";
@@ -54,13 +54,13 @@ export interface ClaimedRun {
 /** One activation: from its start or resume until it ends or waits. */
 export async function driveRun(claimed: ClaimedRun): Promise<WorkflowResult> {
   const { host, runId, name, takeovers } = claimed;
-  const place = { runId, kind: "workflow" } as const;
-  emitTakeover(host, { ...place, name, takeovers });
+  const location = { runId, kind: "workflow" } as const;
+  emitTakeover(host, { ...location, name, takeovers });
   const driveLinked = async (link: () => Promise<void>): Promise<WorkflowResult> => {
     await orGiveBack(claimed, link());
     return drive(claimed);
   };
-  return traceWork(host, { type: "workflow", name, place }, driveLinked, {
+  return traceWork(host, { type: "workflow", name, location }, driveLinked, {
     linkTo: linkToRun(host, runId),
     endOf: ({ status, error }) => ({ status, errorType: error?.code }),
   });
@@ -160,7 +160,7 @@ interface RunEnd {
   readonly status: EndStatus;
   readonly error?: ToolwrightError;
   /** The tasks that wait for a time or a signal. */
-  readonly waits?: readonly WaitPlace[];
+  readonly waits?: readonly WaitLocation[];
   /** A failed saga has reverted every effect that it could. */
   readonly isSagaOver?: boolean;
 }

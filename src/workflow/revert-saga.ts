@@ -13,7 +13,7 @@ import { holdRun } from "../store/tables/workflow-runs.ts";
 import { specOf } from "../tool/create-callable.ts";
 import { fencedError } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
-import { isInSaga, type SagaPlace } from "./saga.ts";
+import { isInSaga, type SagaLocation } from "./saga.ts";
 
 export interface SagaEnd {
   readonly status: "failed" | "waiting-approval";
@@ -22,15 +22,15 @@ export interface SagaEnd {
   readonly isSagaOver?: boolean;
 }
 
-interface StoredSaga extends SagaPlace {
+interface StoredSaga extends SagaLocation {
   readonly errorJson: string;
   /** Sagas that failed alongside this one. */
-  readonly others?: readonly SagaPlace[] | undefined;
+  readonly others?: readonly SagaLocation[] | undefined;
 }
 
 export async function failSagas(
   run: RunState,
-  [first, ...others]: readonly SagaPlace[],
+  [first, ...others]: readonly SagaLocation[],
   error: ToolwrightError,
 ): Promise<SagaEnd> {
   const { host, runId } = run;

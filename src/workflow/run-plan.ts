@@ -8,9 +8,9 @@ import { createWorkflowContext } from "./context.ts";
 import { createPlan, outlineOf, type Plan } from "./plan.ts";
 import { runTask } from "./run-task.ts";
 import type { RunState } from "./run-state.ts";
-import type { SagaPlace } from "./saga.ts";
+import type { SagaLocation } from "./saga.ts";
 import type { TaskState } from "./task-state.ts";
-import type { WaitPlace } from "../store/tables/waits.ts";
+import type { WaitLocation } from "../store/tables/waits.ts";
 import { systemClock } from "../util/clock.ts";
 import { Released } from "../invoke/run-release.ts";
 import { EventLoopTurns } from "../util/event-loop-turns.ts";
@@ -44,12 +44,12 @@ export type PlanEnd =
       /** The first task that failed, or the error of a loop that reached its limit. */
       readonly failure: TaskState | ToolwrightError;
       /** The outermost sagas around everything that failed. */
-      readonly sagas: readonly SagaPlace[];
+      readonly sagas: readonly SagaLocation[];
     }
   | {
       readonly status: "waiting-approval" | "waiting-timer" | "waiting-signal";
       /** The tasks that wait for a time or a signal. */
-      readonly waits: readonly WaitPlace[];
+      readonly waits: readonly WaitLocation[];
     };
 
 export async function runPlan(run: RunState, options: RunPlanOptions): Promise<PlanEnd> {
@@ -75,7 +75,7 @@ class Schedule {
   /** In the order in which they failed. */
   readonly #failed: TaskState[] = [];
   /** The sagas around loops that reached their limit. */
-  readonly #limitSagas: SagaPlace[] = [];
+  readonly #limitSagas: SagaLocation[] = [];
   /** An error of the workflow or the store, as opposed to a failed task. */
   #thrown: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
@@ -115,7 +115,7 @@ class Schedule {
   }
 
   /** Tasks that ran alongside the first failure may have failed in other sagas. */
-  #failedSagas(): SagaPlace[] {
+  #failedSagas(): SagaLocation[] {
     const around = this.#failed.flatMap((task) => this.#run.outline.sagas.around(task) ?? []);
     return [...around, ...this.#limitSagas];
   }

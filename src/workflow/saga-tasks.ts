@@ -8,7 +8,7 @@ import { saveRunOptions } from "../store/tables/workflow-runs.ts";
 import { encode } from "../util/encode.ts";
 import type { PlanNode } from "./plan.ts";
 import type { StartOptions } from "./run-options.ts";
-import { holds, type OutermostSaga, type SagaPlace, sagasIn, tasksIn } from "./saga.ts";
+import { holds, type OutermostSaga, type SagaLocation, sagasIn, tasksIn } from "./saga.ts";
 import { StoredText, type WrittenText } from "./stored-text.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -92,15 +92,15 @@ export class SagaTasks {
   }
 
   /** The saga that a failed task is in. */
-  around({ nodeId, path }: Pick<TaskState, "nodeId" | "path">): SagaPlace | undefined {
+  around({ nodeId, path }: Pick<TaskState, "nodeId" | "path">): SagaLocation | undefined {
     const saga = [...this.#sagas.values()].find(({ tasks }) => tasks.has(nodeId));
-    return saga && placeOf(saga, path === "" ? [] : path.split(".").map(Number));
+    return saga && locationOf(saga, path === "" ? [] : path.split(".").map(Number));
   }
 
   /** The same for a loop that reached its limit. @param passes of the loops around it */
-  aroundLoop(loop: PlanNode, passes: readonly number[]): SagaPlace | undefined {
+  aroundLoop(loop: PlanNode, passes: readonly number[]): SagaLocation | undefined {
     const saga = [...this.#rendered].find(([node]) => holds(node, loop))?.[1];
-    return saga && placeOf(saga, passes);
+    return saga && locationOf(saga, passes);
   }
 }
 
@@ -108,6 +108,6 @@ function isNumbered(name: string): boolean {
   return !name.startsWith("id ");
 }
 
-function placeOf({ loops, tasks }: KnownSaga, passes: readonly number[]): SagaPlace {
+function locationOf({ loops, tasks }: KnownSaga, passes: readonly number[]): SagaLocation {
   return { tasks: [...tasks], passes: passes.slice(0, loops) };
 }

@@ -2,7 +2,7 @@
 import type { PlanNode } from "./plan.ts";
 
 /** The tasks of a saga, in one pass of the loops around it. */
-export interface SagaPlace {
+export interface SagaLocation {
   readonly tasks: readonly string[];
   /** The passes of the loops around the saga. */
   readonly passes: readonly number[];
@@ -36,7 +36,7 @@ export function tasksIn(node: PlanNode): string[] {
 
 /** Whether a call of this task and path belongs to the saga. */
 export function isInSaga(
-  { tasks, passes }: SagaPlace,
+  { tasks, passes }: SagaLocation,
   { nodeId, path }: { readonly nodeId: string; readonly path: string },
 ): boolean {
   // A turn of a chat inside the task adds its number to the path.

@@ -135,7 +135,7 @@ it("two parallel loops each count their own passes", async () => {
 });
 
 /** Passes of the inner loop: two in each pass of the outer one, which makes three. */
-function nested(dbPath: string, onRun: (place: string) => void = () => undefined) {
+function nested(dbPath: string, onRun: (location: string) => void = () => undefined) {
   const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
   return smithers((ctx) => {
     const rounds = ctx.outputs.outer.length;
@@ -164,10 +164,20 @@ function nested(dbPath: string, onRun: (place: string) => void = () => undefined
   });
 }
 
-const NESTED_PLACES = ["in 0.0", "in 0.1", "in 1.0", "in 1.1", "in 2.0", "in 2.1", "out 0", "out 1", "out 2"];
+const NESTED_LOCATIONS = [
+  "in 0.0",
+  "in 0.1",
+  "in 1.0",
+  "in 1.1",
+  "in 2.0",
+  "in 2.1",
+  "out 0",
+  "out 1",
+  "out 2",
+];
 
 /** Each stored task, with its path of loop indices. */
-async function placesOf(dbPath: string): Promise<string[]> {
+async function locationsOf(dbPath: string): Promise<string[]> {
   const rows = await rowsOf(dbPath, "SELECT node_id, path FROM toolwright_tasks ORDER BY node_id, path");
   return rows.map((row) => `${String(row["node_id"])} ${String(row["path"])}`);
 }
@@ -176,12 +186,12 @@ it("a loop in a loop starts over in each pass of the outer one, and finished pas
   const dbPath = createStorePath();
   const ran: string[] = [];
   const result = await runWorkflow(
-    nested(dbPath, (place) => ran.push(place)),
+    nested(dbPath, (location) => ran.push(location)),
     { maxConcurrency: 1 },
   );
   expect(result.status).toBe("finished");
   expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
-  expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
+  expect(await locationsOf(dbPath)).toEqual(NESTED_LOCATIONS);
 });
 
 it("a loop in a loop that is interrupted in the second pass resumes there", async () => {
@@ -189,8 +199,8 @@ it("a loop in a loop that is interrupted in the second pass resumes there", asyn
   const ran: string[] = [];
   const stop = new AbortController();
   const first = await runWorkflow(
-    nested(dbPath, (place) => {
-      ran.push(place);
+    nested(dbPath, (location) => {
+      ran.push(location);
       if (ran.length === 5) {
         ran.pop();
         stop.abort();
@@ -201,12 +211,12 @@ it("a loop in a loop that is interrupted in the second pass resumes there", asyn
   );
   expect(first.status).toBe("cancelled");
   const second = await runWorkflow(
-    nested(dbPath, (place) => ran.push(place)),
+    nested(dbPath, (location) => ran.push(location)),
     { runId: "r", resume: true },
   );
   expect(second.status).toBe("finished");
   expect(ran).toEqual(["in", "in", "out", "in", "in", "out", "in", "in", "out"]);
-  expect(await placesOf(dbPath)).toEqual(NESTED_PLACES);
+  expect(await locationsOf(dbPath)).toEqual(NESTED_LOCATIONS);
 });
 
 it("equal calls in the first pass of an inner loop are different calls in each pass of the outer one", async () => {

@@ -1,13 +1,13 @@
 /**
  * The model of the killed workflows: a service on loopback, outside of every process that is killed. It writes down
- * each request before it answers, and its answers depend on nothing but the place that is asked for.
+ * each request before it answers, and its answers depend on nothing but the location that is asked for.
  */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { ScriptedToolCall } from "../../src/testing/index.ts";
 
 /** The position of a request in the workflow. `position` counts the responses before it in this attempt. */
-export interface ModelPlace {
+export interface ModelLocation {
   readonly task: string;
   readonly pass: number;
   readonly attempt: number;
@@ -18,23 +18,23 @@ export type ModelAnswer = string | readonly ScriptedToolCall[];
 
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  /** Every request, named by `placeName`, in the order of arrival. */
+  /** Every request, named by `locationName`, in the order of arrival. */
   readonly requests: readonly string[];
 }
 
-export function placeName({ task, pass, attempt, position }: ModelPlace): string {
+export function locationName({ task, pass, attempt, position }: ModelLocation): string {
   return `${task} ${pass} ${attempt}.${position}`;
 }
 
 /** @param answer returns `undefined` if the model fails */
 export async function openModelServer(
-  answer: (place: ModelPlace) => ModelAnswer | undefined,
+  answer: (location: ModelLocation) => ModelAnswer | undefined,
 ): Promise<ModelServer> {
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
-    const place = JSON.parse(await text(request)) as ModelPlace;
-    requests.push(placeName(place));
-    const said = answer(place);
+    const location = JSON.parse(await text(request)) as ModelLocation;
+    requests.push(locationName(location));
+    const said = answer(location);
     // A delay, so that a process may be killed while it waits for a response.
     setTimeout(() => response.writeHead(said === undefined ? 500 : 200).end(JSON.stringify(said ?? "")), 3);
   });

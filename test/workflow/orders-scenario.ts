@@ -8,7 +8,7 @@ import { openShop, type Shop } from "../crash/shop.ts";
 import { bundled } from "../started-programs.ts";
 import type { StoreKind } from "../store-kinds.ts";
 import { createFolder, rowsOf } from "./harness.ts";
-import { type ModelAnswer, type ModelPlace, openModelServer, placeName } from "./model-server.ts";
+import { locationName, type ModelAnswer, type ModelLocation, openModelServer } from "./model-server.ts";
 import type { OrdersWorkflowInput } from "./programs/orders-workflow.ts";
 
 const program = createCrashProgram(bundled(new URL("./programs/orders-workflow.ts", import.meta.url)), {
@@ -50,7 +50,7 @@ export async function createOrdersScenario(storeKind: StoreKind): Promise<Orders
     const responses = await rows(RESPONSES);
     const finished = await rows("SELECT node_id, iteration FROM toolwright_tasks WHERE status = 'finished'");
     return {
-      responses: new Set(responses.map((row) => placeName(row as unknown as ModelPlace))),
+      responses: new Set(responses.map((row) => locationName(row as unknown as ModelLocation))),
       finished: finished.map((row) => `${String(row["node_id"])} ${String(row["iteration"])} `),
     };
   };
@@ -73,7 +73,7 @@ export async function createOrdersScenario(storeKind: StoreKind): Promise<Orders
       const { crashed, stdout } = await program.run({ ...options, args: [JSON.stringify(input)] });
       const asked = model.requests.slice(before);
       const again = asked.filter(
-        (place) => responses.has(place) || finished.some((task) => place.startsWith(task)),
+        (location) => responses.has(location) || finished.some((task) => location.startsWith(task)),
       );
       expect(again, "asked for again").toEqual([]);
       return crashed ? undefined : (JSON.parse(stdout) as OrdersResult);
@@ -104,7 +104,7 @@ const RESPONSES = `SELECT s.node_id AS task, s.iteration AS pass, r.attempt AS a
 const order = (toolName: string, ...skus: string[]) => skus.map((sku) => ({ toolName, input: { sku } }));
 
 /** The responses of the model. The flaky one fails in its first attempt, after it has ordered. */
-function answerAt({ task, pass, attempt, position }: ModelPlace): ModelAnswer | undefined {
+function answerAt({ task, pass, attempt, position }: ModelLocation): ModelAnswer | undefined {
   const sku = (name: string): string => `${task}-${pass}-${name}`;
   if (task.endsWith("-inner")) return position === 0 ? order("place_keyed", sku("e"), sku("f")) : "Ordered.";
   if (task === "flaky" && attempt === 1 && position === 1) return undefined;
@@ -154,7 +154,7 @@ const EXPECTED: OrdersResult = {
 
 /** The requests of an undisturbed run, each once. */
 export const EXPECTED_REQUESTS = TASKS.flatMap(({ task, pass }) => {
-  const places = [0, 1, 2, 3].map((position) => ({
+  const locations = [0, 1, 2, 3].map((position) => ({
     task,
     pass,
     attempt: task === "flaky" ? 2 : 1,
@@ -162,7 +162,7 @@ export const EXPECTED_REQUESTS = TASKS.flatMap(({ task, pass }) => {
   }));
   const inner = [0, 1].map((position) => ({ task: `${task}-inner`, pass, attempt: 1, position }));
   const failed = task === "flaky" ? [0, 1].map((position) => ({ task, pass, attempt: 1, position })) : [];
-  return [...places, ...inner, ...failed].map(placeName);
+  return [...locations, ...inner, ...failed].map(locationName);
 }).sort();
 
 function byText(one: unknown, other: unknown): number {

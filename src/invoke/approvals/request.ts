@@ -17,7 +17,7 @@ import { type Call, emit, type Guard } from "../call.ts";
 import { argumentsHash } from "../call-identity.ts";
 import { Contended } from "../policy.ts";
 import { storableInput } from "../storable.ts";
-import { placeOf } from "../trace-work.ts";
+import { locationOf } from "../trace-work.ts";
 import { encodeContract, fingerprintOf } from "./contract.ts";
 import { explainRefusal, insertRow } from "../journal/rows.ts";
 
@@ -40,7 +40,7 @@ export async function requestApproval(
 ): Promise<ApprovalRow> {
   const { host, row } = call;
   const approval = await describe(call, kind, (previous?.round ?? 0) + 1, question);
-  const work = { type: "request", place: placeOf(call.scope), toolName: call.spec.name } as const;
+  const work = { type: "request", location: locationOf(call.scope), toolName: call.spec.name } as const;
   const span = host.telemetry?.open(work);
   if (call.earlier !== undefined) span?.link(call.earlier);
   const stored = await host.store.transaction(function* () {

@@ -9,14 +9,14 @@ import type { Result } from "../outcome.ts";
 import type { Policy } from "../policy.ts";
 import { storedOutput } from "../journal/record-outcome.ts";
 import type { CallEnd, WorkContent } from "../telemetry.ts";
-import { endOfThrown, placeOf } from "../trace-work.ts";
+import { endOfThrown, locationOf } from "../trace-work.ts";
 
 export const trace: Policy = async (call, next) => {
   const { host, spec, scope, toolCallId, mode } = call;
   // A check whether the call would wait is not a call.
   if (mode === "check" || host.telemetry === undefined) return next(call);
   const { name: toolName, description } = spec;
-  const span = host.telemetry.openCall({ place: placeOf(scope), toolName, description, toolCallId });
+  const span = host.telemetry.openCall({ location: locationOf(scope), toolName, description, toolCallId });
   call.span = span;
   try {
     const result = await next(call);

@@ -35,15 +35,15 @@ export interface ResultCopy {
  * @param callsIn where to find the calls that the task's requests show: a chat turn shows the calls of all earlier turns
  */
 export function* endReplay(
-  place: RecordedPlace,
+  location: RecordedPlace,
   result?: ResultCopy,
-  callsIn: RecordedPlace = place,
+  callsIn: RecordedPlace = location,
 ): Transaction<number> {
-  const covered = yield* coverArgumentsIn(place);
-  if (!(yield* isRecorded(place.runId))) return covered + (yield* forgetResponsesIn(place));
-  const forgotten = yield* forgetParts(place);
+  const covered = yield* coverArgumentsIn(location);
+  if (!(yield* isRecorded(location.runId))) return covered + (yield* forgetResponsesIn(location));
+  const forgotten = yield* forgetParts(location);
   const { responses, redaction } = redactResponses(
-    yield* readKeptResponses(place),
+    yield* readKeptResponses(location),
     yield* readKeptValues(callsIn),
   );
   let changes = 0;
@@ -54,7 +54,7 @@ export function* endReplay(
     }
   if (result !== undefined && redaction.hidesSomething) {
     const json = typeof result.json === "string" ? result.json : yield* result.json();
-    yield* saveRecordedCopy(place.runId, result.part, redactJson(redaction, json));
+    yield* saveRecordedCopy(location.runId, result.part, redactJson(redaction, json));
   }
   return covered + forgotten + changes;
 }

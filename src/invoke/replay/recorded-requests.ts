@@ -27,18 +27,18 @@ interface Recorded {
 }
 
 export class RecordedRequests {
-  readonly #places = new Map<string, Recorded[]>();
+  readonly #locations = new Map<string, Recorded[]>();
   readonly #known: KnownMarks;
   #results: Map<string, unknown> | undefined;
 
   constructor(responses: readonly FixtureResponse[], known: KnownMarks) {
     this.#known = known;
     const groups = Map.groupBy(responses, ({ attempt, path, nodeId }) => `${attempt} ${path} ${nodeId}`);
-    for (const [place, group] of groups) this.#places.set(place, expand(group));
+    for (const [location, group] of groups) this.#locations.set(location, expand(group));
   }
 
-  match(place: string, request: ResponseRequest): MatchedResponse | undefined {
-    const recorded = this.#places.get(place) ?? [];
+  match(location: string, request: ResponseRequest): MatchedResponse | undefined {
+    const recorded = this.#locations.get(location) ?? [];
     const at = recorded.find(({ response }) => response.position === request.position);
     const found = at ?? (request.isByRequest ? this.#nearest(recorded, request) : undefined);
     if (found === undefined) return undefined;
@@ -47,13 +47,13 @@ export class RecordedRequests {
   }
 
   /** The response to an equal request. @param used positions of others */
-  findEqual(place: string, asked: AskedModel, used: ReadonlySet<number>): FixtureResponse | undefined {
-    const free = this.#places.get(place)?.filter(({ response }) => !used.has(response.position));
+  findEqual(location: string, asked: AskedModel, used: ReadonlySet<number>): FixtureResponse | undefined {
+    const free = this.#locations.get(location)?.filter(({ response }) => !used.has(response.position));
     return free?.find((one) => this.#isEqual(one, asked))?.response;
   }
 
   unused(): FixtureResponse[] {
-    return [...this.#places.values()]
+    return [...this.#locations.values()]
       .flat()
       .filter(
         ({ isUsed, asked, response }) =>
@@ -63,7 +63,7 @@ export class RecordedRequests {
   }
 
   resultOf(toolCallId: string): { readonly output: unknown } | undefined {
-    this.#results ??= resultsIn([...this.#places.values()].flat());
+    this.#results ??= resultsIn([...this.#locations.values()].flat());
     return this.#results.has(toolCallId) ? { output: this.#results.get(toolCallId) } : undefined;
   }
 

@@ -31,10 +31,10 @@ export class Replay {
   constructor(fixture: Fixture) {
     this.fixture = fixture;
     this.#marks = new Set(marksIn(JSON.stringify([fixture.calls, fixture.responses])));
-    const groups = Map.groupBy(fixture.calls, placeOf);
-    for (const [place, calls] of groups)
+    const groups = Map.groupBy(fixture.calls, locationOf);
+    for (const [location, calls] of groups)
       this.#calls.set(
-        place,
+        location,
         new RecordedCalls(
           calls.toSorted((one, other) => one.seq - other.seq),
           this.#marks,
@@ -47,7 +47,7 @@ export class Replay {
   /** The outcome of a call. It is never run. */
   answer(call: Call): Result {
     const { scope, spec } = call;
-    const calls = this.#calls.get(placeOf({ ...scope.identity, attempt: scope.attempt }));
+    const calls = this.#calls.get(locationOf({ ...scope.identity, attempt: scope.attempt }));
     if (call.mode === "check") return { kind: "clear" };
     this.#checkTool(call);
     const matched = calls?.match(call);
@@ -75,8 +75,8 @@ export class Replay {
    * @throws the error of the recorded run, where it had no response; TOOL_REPLAY_DIFFERS
    */
   respond(scope: Scope, request: ResponseRequest): { readonly value: unknown } | undefined {
-    const place = placeOf({ ...scope.identity, attempt: scope.attempt });
-    const matched = this.#requests.match(place, request);
+    const location = locationOf({ ...scope.identity, attempt: scope.attempt });
+    const matched = this.#requests.match(location, request);
     if (matched === undefined) {
       if (request.asked === undefined) return undefined;
       throw this.failureOf(scope) ?? this.#unexpectedRequest(scope, request.asked);
@@ -107,9 +107,9 @@ export class Replay {
   }
 
   /** In a run that failed, a recorded task might not start before the failure: a replay is faster. */
-  #mayBeUnused(place: { readonly nodeId: string; readonly path: string }): boolean {
+  #mayBeUnused(location: { readonly nodeId: string; readonly path: string }): boolean {
     const { run } = this.fixture;
-    const task = this.task(place.nodeId, place.path);
+    const task = this.task(location.nodeId, location.path);
     return (
       run.kind === "workflow" && run.status === "failed" && task !== undefined && !this.#started.has(task)
     );
@@ -135,8 +135,8 @@ export class Replay {
 
   /** At the end: the recorded steps that the replay did not repeat. */
   reportUnused(): void {
-    const last = (place: { nodeId: string; path: string }): number =>
-      this.task(place.nodeId, place.path)?.attempt ?? 1;
+    const last = (location: { nodeId: string; path: string }): number =>
+      this.task(location.nodeId, location.path)?.attempt ?? 1;
     for (const calls of this.#calls.values())
       for (const { call, input, isUsed } of calls.all)
         if (!isUsed && call.attempt >= last(call) && !this.#mayBeUnused(call))
@@ -222,12 +222,12 @@ export class Replay {
 }
 
 /** Inner calls are part of the call that makes them, which does not run. */
-function placeOf(place: {
+function locationOf(location: {
   readonly nodeId: string;
   readonly path: string;
   readonly attempt: number;
 }): string {
-  return `${place.attempt} ${place.path} ${place.nodeId}`;
+  return `${location.attempt} ${location.path} ${location.nodeId}`;
 }
 
 function nearestOf({ call, input }: RecordedCall): NearestRecord {

@@ -35,7 +35,7 @@ export interface PlannedRevert {
   readonly effect: EffectRow;
   readonly values: EffectValues;
   readonly input: RevertInput;
-  /** Takes the place of the index among equal calls: one revert for each effect. */
+  /** Replaces the index among equal calls: one revert for each effect. */
   readonly callKey: string;
   /** The key of the revert itself. */
   readonly key: string;

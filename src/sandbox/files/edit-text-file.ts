@@ -18,7 +18,7 @@ import {
   type BeforeReplace,
   checkReplaceable,
   contentTooLarge,
-  refuseChangedPlace,
+  refuseChangedLocation,
   statLeaf,
 } from "./write-text-file.ts";
 
@@ -77,9 +77,9 @@ async function editInPlace(
     const beforeRename = (): void => {
       const now = lstatSync(`${directory.base}/${name}`, { bigint: true, throwIfNoEntry: false });
       if (!isUnchanged(before, now)) throw changedMeanwhile(shown);
-      refuseChangedPlace(walked, isProtected);
+      refuseChangedLocation(walked, isProtected);
     };
-    await replaceFile({ place: walked, bytes, existing: stats, beforeRename });
+    await replaceFile({ location: walked, bytes, existing: stats, beforeRename });
   });
 }
 

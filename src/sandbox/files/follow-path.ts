@@ -17,7 +17,7 @@ export interface WalkRequest<Leaf> {
    * If given, missing folders are created. It receives the file's location before the first is created, and may
    * throw.
    */
-  readonly beforeCreate?: ((place: FileLocation) => void) | undefined;
+  readonly beforeCreate?: ((location: FileLocation) => void) | undefined;
   readonly strategy?: PathStrategy | undefined;
 }
 

@@ -27,7 +27,7 @@ import type { Directory, PathStrategy } from "./path-strategy.ts";
 import type { Walked } from "./walk.ts";
 
 export interface Replacement {
-  readonly place: Pick<Walked<unknown>, "directory" | "name" | "created" | "strategy" | "shown">;
+  readonly location: Pick<Walked<unknown>, "directory" | "name" | "created" | "strategy" | "shown">;
   readonly bytes: Buffer;
   /** The file to replace. Its mode, owner, access list and extended attributes are preserved. */
   readonly existing: Pick<Stats, "mode" | "uid" | "gid"> | undefined;
@@ -38,12 +38,12 @@ export interface Replacement {
 const sync = promisify(fsync);
 
 export async function replaceFile(replacement: Replacement): Promise<void> {
-  const { place, beforeRename } = replacement;
-  const { base } = place.directory;
+  const { location, beforeRename } = replacement;
+  const { base } = location.directory;
   const temporary = `${base}/.toolwright-${randomUUID()}.tmp`;
   let made = false;
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | place.strategy.fileFlags;
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | location.strategy.fileFlags;
     // Not accessible to others until it has the old file's mode.
     const descriptor = openSync(temporary, flags, replacement.existing === undefined ? 0o666 : 0o600);
     made = true;
@@ -53,17 +53,17 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
       closeSync(descriptor);
     }
     beforeRename?.();
-    renameSync(temporary, `${base}/${place.name}`);
+    renameSync(temporary, `${base}/${location.name}`);
   } catch (error) {
     if (made) unlinkQuietly(temporary);
     throw error;
   }
-  await syncFolders(place);
+  await syncFolders(location);
 }
 
-async function fill(descriptor: number, { bytes, existing, place }: Replacement): Promise<void> {
+async function fill(descriptor: number, { bytes, existing, location }: Replacement): Promise<void> {
   // Before the bytes: writing them drops attributes that grant privileges, such as capabilities.
-  if (existing !== undefined) await copyAttributes(place, descriptor);
+  if (existing !== undefined) await copyAttributes(location, descriptor);
   for (let written = 0; written < bytes.length;) {
     written += writeSync(descriptor, bytes, written, bytes.length - written);
   }
@@ -86,7 +86,7 @@ function keepOwner(descriptor: number, { uid, gid }: Pick<Stats, "uid" | "gid">)
 }
 
 /** A failure here comes after the change, and the error says so. */
-async function syncFolders({ directory, created, strategy, shown }: Replacement["place"]): Promise<void> {
+async function syncFolders({ directory, created, strategy, shown }: Replacement["location"]): Promise<void> {
   try {
     await syncFolder(directory, strategy);
     for (const { parent } of created.toReversed()) await syncFolder(parent, strategy);

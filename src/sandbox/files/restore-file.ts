@@ -6,7 +6,7 @@ import { inTurn } from "./file-queue.ts";
 import { replaceFile } from "./replace-file.ts";
 import { refuseProtected, type IsProtected } from "../protection/refuse-protected.ts";
 import { walk, type Walked } from "./walk.ts";
-import { checkReplaceable, readBefore, refuseChangedPlace, statLeaf } from "./write-text-file.ts";
+import { checkReplaceable, readBefore, refuseChangedLocation, statLeaf } from "./write-text-file.ts";
 
 export interface RestoreFileOptions {
   readonly rootDir: string;
@@ -52,10 +52,10 @@ async function restoreInPlace(
   const beforeRename = (): void => {
     const now = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false });
     if (now?.ino !== existing.ino || now.mtimeMs !== existing.mtimeMs) throw changedSince(shown);
-    refuseChangedPlace(walked, isProtected);
+    refuseChangedLocation(walked, isProtected);
   };
   if (before !== undefined) {
-    await replaceFile({ place: walked, bytes: before, existing, beforeRename });
+    await replaceFile({ location: walked, bytes: before, existing, beforeRename });
     return;
   }
   beforeRename();

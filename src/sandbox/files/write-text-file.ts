@@ -48,13 +48,13 @@ export async function writeTextFile(options: WriteTextFileOptions): Promise<void
   try {
     refuseProtected(walked, isProtected);
     if (existing !== undefined) checkReplaceable(existing, walked);
-    const beforeRename = (): void => refuseChangedPlace(walked, isProtected);
+    const beforeRename = (): void => refuseChangedLocation(walked, isProtected);
     await inTurn(directory, name, async () => {
       await options.beforeReplace?.({
         readBefore: (mostBytes) => readBefore(walked, existing, mostBytes),
         after: bytes,
       });
-      await replaceFile({ place: walked, bytes, existing, beforeRename });
+      await replaceFile({ location: walked, bytes, existing, beforeRename });
     });
   } catch (error) {
     removeCreated(walked.created);
@@ -94,11 +94,11 @@ export function statLeaf(directory: Directory, name: string): Stats | undefined 
  * A rename does not check whether the old file is writable, so this opens it for writing. `access` would follow a link,
  * and check the real user, not the effective one that writes.
  */
-export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
-  if (!stats.isFile()) throw notAFile(place.shown, stats);
-  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY | place.strategy.fileFlags;
+export function checkReplaceable(stats: Stats, location: Walked<unknown>): void {
+  if (!stats.isFile()) throw notAFile(location.shown, stats);
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY | location.strategy.fileFlags;
   try {
-    closeSync(openSync(`${place.directory.base}/${place.name}`, flags));
+    closeSync(openSync(`${location.directory.base}/${location.name}`, flags));
   } catch (error) {
     // A running program cannot be written to, but it can be replaced.
     if (errnoOf(error) !== "ETXTBSY") throw error;
@@ -109,8 +109,8 @@ export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
  * Call it right before the rename, in the same turn of the event loop. Since the first check, a command may have moved
  * the folder to a protected place, or made a repository of it, and its own check at the end may be over.
  */
-export function refuseChangedPlace(place: Walked<unknown>, isProtected: IsProtected | undefined): void {
-  const { directory, realPath, shown } = place;
+export function refuseChangedLocation(location: Walked<unknown>, isProtected: IsProtected | undefined): void {
+  const { directory, realPath, shown } = location;
   const isHeld = directory.base.startsWith("/proc/");
   if (isHeld && readlinkSync(directory.base) !== dirname(realPath)) {
     throw fileError(
@@ -119,7 +119,7 @@ export function refuseChangedPlace(place: Walked<unknown>, isProtected: IsProtec
       { retryable: true },
     );
   }
-  refuseProtected(place, isProtected);
+  refuseProtected(location, isProtected);
 }
 
 export function contentTooLarge(size: number, maxBytes: number): Error {

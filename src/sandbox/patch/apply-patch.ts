@@ -1,7 +1,7 @@
 /** Applies a parsed patch to a text: all of it, exactly, or not at all. It must never guess. */
 import { toLineTable, type LineTable } from "./line-table.ts";
 import { locateHunks, type Location } from "./locate-hunks.ts";
-import { describeNearestPlace } from "./nearest-place.ts";
+import { describeNearestPosition } from "./nearest-position.ts";
 import { patchFailed } from "./patch-error.ts";
 import type { Hunk, Patch } from "./parse-unified-diff.ts";
 import { patchedLines } from "./patched-lines.ts";
@@ -59,7 +59,7 @@ function notLocated(
   if (hunk === undefined) return patchFailed(`${name} does not match ${shown}.`);
   const line = `line ${hunk.stated + 1}`;
   if (location.status === "ambiguous") {
-    const lines = location.places.map((place) => place + 1).join(" and ");
+    const lines = location.positions.map((position) => position + 1).join(" and ");
     return patchFailed(
       `${name} does not match ${shown} at ${line}, and fits several other places, including lines ${lines}.`,
       "Correct the line number, or add lines around the change until only one place matches.",
@@ -68,6 +68,6 @@ function notLocated(
   return patchFailed(
     `${name} does not match ${shown} at ${line} or anywhere after the previous hunk.`,
     (show) =>
-      `${describeNearestPlace(table, hunk, show)}\nRead the file again and create the patch from its current text.`,
+      `${describeNearestPosition(table, hunk, show)}\nRead the file again and create the patch from its current text.`,
   );
 }

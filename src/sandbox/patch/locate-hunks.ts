@@ -8,7 +8,11 @@ import type { Hunk } from "./parse-unified-diff.ts";
 
 export type Location =
   | { readonly status: "found"; readonly starts: readonly number[] }
-  | { readonly status: "missing" | "ambiguous"; readonly hunk: number; readonly places: readonly number[] };
+  | {
+      readonly status: "missing" | "ambiguous";
+      readonly hunk: number;
+      readonly positions: readonly number[];
+    };
 
 export function locateHunks(table: LineTable, hunks: readonly Hunk[]): Location {
   const stated = hunks.map((hunk) => fitsAt(table, hunk, hunk.stated));
@@ -18,19 +22,19 @@ export function locateHunks(table: LineTable, hunks: readonly Hunk[]): Location 
   let end = 0;
   let moved = false;
   for (const [index, hunk] of hunks.entries()) {
-    const place = placeOf(hunk, stated[index] === true, search.get(index), end, moved);
-    if (typeof place !== "number") return { ...place, hunk: index };
-    if (place !== hunk.stated) moved = true;
-    starts.push(place);
-    end = place + hunk.oldLines.length;
+    const position = positionOf(hunk, stated[index] === true, search.get(index), end, moved);
+    if (typeof position !== "number") return { ...position, hunk: index };
+    if (position !== hunk.stated) moved = true;
+    starts.push(position);
+    end = position + hunk.oldLines.length;
   }
   return { status: "found", starts };
 }
 
-type Failure = Pick<Extract<Location, { hunk: number }>, "status" | "places">;
-const MISSING: Failure = { status: "missing", places: [] };
+type Failure = Pick<Extract<Location, { hunk: number }>, "status" | "positions">;
+const MISSING: Failure = { status: "missing", positions: [] };
 
-function placeOf(
+function positionOf(
   hunk: Hunk,
   fitsAsStated: boolean,
   found: Occurrences | undefined,
@@ -41,7 +45,7 @@ function placeOf(
   if (hunk.oldLines.length === 0 && moved) return MISSING;
   if (fitsAsStated && hunk.stated >= end) return hunk.stated;
   if (found === undefined || found.last < end) return MISSING;
-  if (found.previous >= end) return { status: "ambiguous", places: [found.previous, found.last] };
+  if (found.previous >= end) return { status: "ambiguous", positions: [found.previous, found.last] };
   return found.last;
 }
 
@@ -82,8 +86,8 @@ function searchFor(
   );
   const occurrences = lastOccurrences(numberLines(table, numbers), patterns);
   for (const [at, index] of wanted.entries()) {
-    const place = occurrences[at];
-    if (place !== undefined) found.set(index, place);
+    const occurrence = occurrences[at];
+    if (occurrence !== undefined) found.set(index, occurrence);
   }
   return found;
 }

@@ -12,7 +12,7 @@ import { strategyFor, type Directory } from "../files/path-strategy.ts";
 import { walk } from "../files/walk.ts";
 import { isInside } from "../is-inside.ts";
 
-export interface ResolvedPlace {
+export interface ResolvedLocation {
   /** Both spellings of the root: as given and real. */
   readonly roots: readonly [string, string];
   readonly realRoot: string;
@@ -26,7 +26,7 @@ export interface ResolvedPlace {
   close(): void;
 }
 
-export function resolveInside(rootDir: string, path: string | undefined): ResolvedPlace {
+export function resolveInside(rootDir: string, path: string | undefined): ResolvedLocation {
   const realRoot = checkRoot(rootDir);
   const given = resolve(rootDir);
   const wanted = path === undefined || path === "" ? "." : path;

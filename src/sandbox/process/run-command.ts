@@ -72,22 +72,22 @@ export async function runConfined(
 ): Promise<{ readonly result: ProcessResult; readonly tier: IsolationTier }> {
   // Compute this before the first command can change where a package is found.
   codePaths();
-  const place = resolveInside(request.rootDir, request.cwd);
+  const location = resolveInside(request.rootDir, request.cwd);
   try {
-    if (!place.isFolder) throw notAFolder(request.cwd);
-    const detected = await (request.on ?? processIsolation).choose(request.isolation, place.roots, use);
+    if (!location.isFolder) throw notAFolder(request.cwd);
+    const detected = await (request.on ?? processIsolation).choose(request.isolation, location.roots, use);
     const { tier } = detected.description;
     const plain: Omit<PlanRequest, "plan"> = {
       cmd: request.cmd,
       args: request.args,
-      root: place.realRoot,
-      cwd: place.realPath,
-      pinnedCwd: place.pinned,
+      root: location.realRoot,
+      cwd: location.realPath,
+      pinnedCwd: location.pinned,
       rootReadOnly: request.rootReadOnly ?? false,
-      env: environmentOf(request, place.roots, tier),
+      env: environmentOf(request, location.roots, tier),
       allowNetwork: request.allowNetwork,
-      hidden: toRealPaths(request.hidden ?? [], place.roots),
-      readOnly: toRealPaths(request.readOnly ?? [], place.roots),
+      hidden: toRealPaths(request.hidden ?? [], location.roots),
+      readOnly: toRealPaths(request.readOnly ?? [], location.roots),
     };
     if (detected.showsHost) refuseMissingProgram(plain);
     if (detected.description.enforces.filesystem) await prepareView(plain);
@@ -100,7 +100,7 @@ export async function runConfined(
         : await runGuarded(detected, plain, process);
     return { result, tier };
   } finally {
-    place.close();
+    location.close();
   }
 }
 

@@ -11,7 +11,7 @@ import type { IsolationMode, IsolationTier } from "../tiers/isolation-tier.ts";
 import { checkProcessLimits, checkText } from "../process/command-limits.ts";
 import { refuseUnstarted } from "../process/command-outcome.ts";
 import { toRealPaths } from "../process/real-paths.ts";
-import { resolveInside, type ResolvedPlace } from "../process/resolve-inside.ts";
+import { resolveInside, type ResolvedLocation } from "../process/resolve-inside.ts";
 import { runConfined } from "../process/run-command.ts";
 import type { ProcessResult } from "../process/run-process.ts";
 import { parseMatches, sortMatches } from "./match-lines.ts";
@@ -46,16 +46,16 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
   checkText("pattern", request.pattern, MAX_PATTERN_LENGTH);
   checkProcessLimits(request);
   const rg = await findRipgrep();
-  const place = resolveTarget(request);
-  place.close();
-  const hidden = [...toRealPaths(request.hidden ?? [], place.roots), ...hiddenInRoot(place.realRoot)];
-  if (hidden.some((path) => isInside(place.realPath, path))) throw protectedPath(request.path);
-  const target = `./${relative(place.realRoot, place.realPath)}`;
+  const location = resolveTarget(request);
+  location.close();
+  const hidden = [...toRealPaths(request.hidden ?? [], location.roots), ...hiddenInRoot(location.realRoot)];
+  if (hidden.some((path) => isInside(location.realPath, path))) throw protectedPath(request.path);
+  const target = `./${relative(location.realRoot, location.realPath)}`;
   const { result, tier } = await runConfined(
     {
       ...request,
       cmd: rg,
-      args: [...OPTIONS, ...excluded(hidden, place.realRoot), "-e", request.pattern, "--", target],
+      args: [...OPTIONS, ...excluded(hidden, location.realRoot), "-e", request.pattern, "--", target],
       cwd: undefined,
       allowNetwork: false,
       readOnly: [rg],
@@ -72,7 +72,7 @@ export async function searchFiles(request: SearchRequest): Promise<SearchResult>
 }
 
 /** A path that does not exist is a failed search, as it is for ripgrep. */
-function resolveTarget({ rootDir, path }: SearchRequest): ResolvedPlace {
+function resolveTarget({ rootDir, path }: SearchRequest): ResolvedLocation {
   try {
     return resolveInside(rootDir, path);
   } catch (error) {

@@ -30,7 +30,7 @@ export function createHostView(now: () => number = () => performance.now()): { r
   return {
     read() {
       fixed ??= readFixedPart();
-      const found = PRIVATE_PLACES.map((folder) => etc.find(folder));
+      const found = PRIVATE_FOLDERS.map((folder) => etc.find(folder));
       return {
         ...fixed,
         maskedFiles: found.flatMap(({ files }) => files),
@@ -85,7 +85,7 @@ const PROC_READ_ONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/fs", "/proc/a
 const PROC_MASKED = ["/proc/sched_debug"];
 
 /** The system folders that contain the settings of services. */
-const PRIVATE_PLACES = ["/etc", "/usr/local/etc"];
+const PRIVATE_FOLDERS = ["/etc", "/usr/local/etc"];
 const DEPTH_OF_PROC = 4;
 
 function resolverOutside(folders: readonly string[]): string | undefined {

@@ -84,8 +84,8 @@ function findPrograms(request: ToolchainRequest): readonly string[] {
 const known = new Map<string, { readonly stamp: string; readonly shown: readonly string[] }>();
 const MOST_KNOWN = 100;
 
-function stampOf(place: string): string {
-  const [own, parent] = [place, dirname(place)].map((path) => statOf(path)?.ctimeMs ?? 0);
+function stampOf(location: string): string {
+  const [own, parent] = [location, dirname(location)].map((path) => statOf(path)?.ctimeMs ?? 0);
   // A change within the same clock tick leaves no trace.
   const isSettled = Date.now() - Math.max(own ?? 0, parent ?? 0) > TICK_MS;
   return isSettled ? `${own}-${parent}` : `${performance.now()}`;
@@ -143,22 +143,22 @@ const depthOf = (path: string): number => path.split("/").length;
 /** Each folder of PATH and of the command, as spelled and as its real path. */
 function programFolders({ path, command }: ToolchainRequest): Set<string> {
   const folders = new Set<string>();
-  const places = path.split(":").filter(isFolder);
+  const locations = path.split(":").filter(isFolder);
   const file = command.includes("/") ? undefined : findExecutable(command, path);
-  for (const place of places) {
-    folders.add(place).add(realpathSync.native(place));
-    if (place.startsWith("/usr/")) for (const folder of linkedFolders(place)) folders.add(folder);
+  for (const location of locations) {
+    folders.add(location).add(realpathSync.native(location));
+    if (location.startsWith("/usr/")) for (const folder of linkedFolders(location)) folders.add(folder);
   }
   if (file !== undefined) folders.add(dirname(realpathSync.native(file)));
   return folders;
 }
 
 /** Programs in system folders may be links into `/opt`. */
-const linkedFolders = rememberPerFolder((place) => {
+const linkedFolders = rememberPerFolder((location) => {
   const folders = new Set<string>();
-  for (const entry of readdirSync(place, { withFileTypes: true })) {
-    if (!entry.isSymbolicLink() || !readlinkSync(join(place, entry.name)).startsWith("/opt/")) continue;
-    const real = realPathOf(join(place, entry.name));
+  for (const entry of readdirSync(location, { withFileTypes: true })) {
+    if (!entry.isSymbolicLink() || !readlinkSync(join(location, entry.name)).startsWith("/opt/")) continue;
+    const real = realPathOf(join(location, entry.name));
     if (real !== undefined) folders.add(dirname(real));
   }
   return [...folders];

@@ -240,7 +240,7 @@ function toPositional(sql: string): { readonly text: string; readonly order: rea
     order.push(Number(number) - 1);
     return "?";
   });
-  return { text, order: order.every((index, place) => index === place) ? undefined : order };
+  return { text, order: order.every((index, position) => index === position) ? undefined : order };
 }
 
 export function toSqlite(sql: string): string {

@@ -5,7 +5,7 @@ import { all, first, type Row, type SqlValue } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import { columns, flag, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
-/** The columns that determine the state of a call, and its place in the list. */
+/** The columns that determine the state of a call, and its location in the list. */
 export const CALL_MARKS = columns({
   key: text("key"),
   attempt: integer("attempt"),
@@ -139,8 +139,8 @@ export function* listCallHeads(
   }
   return page.flatMap(({ scope, mark }) => {
     const head = heads.get(`${scope.id} ${mark.attempt} ${mark.key}`);
-    const { id: _id, ...place } = scope;
-    return head === undefined ? [] : [{ ...head, ...place }];
+    const { id: _id, ...location } = scope;
+    return head === undefined ? [] : [{ ...head, ...location }];
   });
 }
 
@@ -176,7 +176,7 @@ function newestFirst(one: CallCursor, other: CallCursor): number {
 export const CALL_PARTS = ["input", "output", "error"] as const;
 export type CallPart = (typeof CALL_PARTS)[number];
 
-export interface CallPlace {
+export interface CallLocation {
   readonly key: string;
   readonly attempt: number;
   /** Without it, the scopes of all runs are searched, which takes longer the more there are. */
@@ -187,7 +187,7 @@ export interface CallPlace {
  * The whole text of one value, as it was stored: from the table of long values, else from the log. `undefined`: there is no
  * such call; `null`: the call has no such value.
  */
-export function* readCallPart(at: CallPlace, part: CallPart): Transaction<string | null | undefined> {
+export function* readCallPart(at: CallLocation, part: CallPart): Transaction<string | null | undefined> {
   // By scope, not by key: the calls have no index of their keys, which every call would pay for.
   const row = yield* first(
     `SELECT c.${part}_json AS value FROM toolwright_scopes s

@@ -40,8 +40,8 @@ const IN_ORDER = "ORDER BY s.id, r.attempt, r.position";
 const RESPONSES_OF_RUN = `${RESPONSES} WHERE ${OF_RUN} ${IN_ORDER}`;
 const RESPONSES_OF_TASK = `${RESPONSES} WHERE ${IS_IN_TASK} ${IN_ORDER}`;
 
-export function* readKeptResponses(place: RecordedPlace): Transaction<KeptResponse[]> {
-  const rows = yield* select(place, RESPONSES_OF_RUN, RESPONSES_OF_TASK);
+export function* readKeptResponses(location: RecordedPlace): Transaction<KeptResponse[]> {
+  const rows = yield* select(location, RESPONSES_OF_RUN, RESPONSES_OF_TASK);
   return rows.map((row) => ({
     scopeId: readInteger(row, "scope_id"),
     nodeId: readText(row, "node_id"),
@@ -66,8 +66,8 @@ const VALUES_OF_RUN = `${VALUES} WHERE ${OF_RUN} AND c.tool_call_id IS NOT NULL 
 const VALUES_OF_TASK = `${VALUES} WHERE ${IS_IN_TASK} AND c.tool_call_id IS NOT NULL ORDER BY c.attempt`;
 
 /** The calls that models made, as they are logged. */
-export function* readKeptValues(place: RecordedPlace): Transaction<KeptValues[]> {
-  const rows = yield* select(place, VALUES_OF_RUN, VALUES_OF_TASK);
+export function* readKeptValues(location: RecordedPlace): Transaction<KeptValues[]> {
+  const rows = yield* select(location, VALUES_OF_RUN, VALUES_OF_TASK);
   return rows.map((row) => ({
     scopeId: readInteger(row, "scope_id"),
     toolCallId: readTextOrNull(row, "tool_call_id"),

@@ -37,20 +37,20 @@ interface EarlierAgent {
 /**
  * The same for an agent that runs in a scope. The column has the span contexts of all its agents, separated by spaces, each
  * with its attempt after a slash.
- * @param place the position of the agent among the agents of the scope, from 0
+ * @param position the position of the agent among the agents of the scope, from 0
  */
 export function* exchangeScopeTrace(
   scopeId: number,
-  place: number,
+  position: number,
   { trace, attempt }: { readonly trace: string; readonly attempt: number },
 ): Transaction<EarlierAgent | undefined> {
-  if (place >= MOST_AGENTS) return undefined;
+  if (position >= MOST_AGENTS) return undefined;
   const row = yield* first("SELECT trace FROM toolwright_scopes WHERE id = ?1 {update}", scopeId);
   if (row === undefined) return undefined;
   const traces = readTextOrNull(row, "trace")?.split(" ") ?? [];
-  const earlier = traces[place] ?? NO_TRACE;
-  while (traces.length < place) traces.push(NO_TRACE);
-  traces[place] = `${trace}/${attempt}`;
+  const earlier = traces[position] ?? NO_TRACE;
+  while (traces.length < position) traces.push(NO_TRACE);
+  traces[position] = `${trace}/${attempt}`;
   yield* change("UPDATE toolwright_scopes SET trace = ?2 WHERE id = ?1", scopeId, traces.join(" "));
   return earlier === NO_TRACE ? undefined : toEarlierAgent(earlier);
 }

@@ -105,14 +105,14 @@ export function endWait(runId: string, nodeId: string, path: string): Transactio
 }
 
 /** A task in one pass of its loops. */
-export type WaitPlace = Pick<WaitRow, "nodeId" | "path">;
+export type WaitLocation = Pick<WaitRow, "nodeId" | "path">;
 
 /**
  * A run ends its work and waits. A worker may take it once one of these waits is over, which a signal may have done just now.
  * The caller holds the lock of the run: a later signal sees that the run waits.
  */
-export function* wakeAfterWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
-  yield* keepWaits(runId, places);
+export function* wakeAfterWaits(runId: string, locations: readonly WaitLocation[]): Transaction<void> {
+  yield* keepWaits(runId, locations);
   const waits = yield* readWaits(runId);
   const [first] = waits;
   if (waits.some(({ isOver }) => isOver)) yield* markReady(runId);
@@ -120,11 +120,11 @@ export function* wakeAfterWaits(runId: string, places: readonly WaitPlace[]): Tr
 }
 
 /** Deletes the waits of tasks that are no longer in the workflow: they must not wake the run. */
-function* keepWaits(runId: string, places: readonly WaitPlace[]): Transaction<void> {
+function* keepWaits(runId: string, locations: readonly WaitLocation[]): Transaction<void> {
   const rows = yield* all("SELECT node_id, path FROM toolwright_waits WHERE run_id = ?1", runId);
   for (const row of rows) {
     const [nodeId, path] = [readText(row, "node_id"), readText(row, "path")];
-    if (!places.some((place) => place.nodeId === nodeId && place.path === path))
+    if (!locations.some((location) => location.nodeId === nodeId && location.path === path))
       yield* endWait(runId, nodeId, path);
   }
 }

@@ -19,7 +19,7 @@ import {
   type ScriptedMessage,
 } from "../../../src/testing/index.ts";
 import { createOrderTool } from "../../crash/programs/shop-tools.ts";
-import type { ModelAnswer, ModelPlace } from "../model-server.ts";
+import type { ModelAnswer, ModelLocation } from "../model-server.ts";
 
 export interface OrdersWorkflowInput {
   readonly store: string;
@@ -44,7 +44,7 @@ const reconciled = createOrderTool("reconciled", input.shopUrl);
  * Each prompt contains `TASK <id> <pass>`; answers so far are counted; a later attempt is warned about the earlier
  * ones.
  */
-function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
+function locationOf(prompt: readonly ScriptedMessage[]): ModelLocation {
   const text = JSON.stringify(prompt);
   const [, task = "", pass = ""] = /TASK ([\w-]+) (\d+)/.exec(text) ?? [];
   const position = prompt.filter(({ role }) => role === "assistant").length;
@@ -54,7 +54,10 @@ function placeOf(prompt: readonly ScriptedMessage[]): ModelPlace {
 const model = createScriptedModel(
   [
     async ({ prompt }) => {
-      const response = await fetch(input.modelUrl, { method: "POST", body: JSON.stringify(placeOf(prompt)) });
+      const response = await fetch(input.modelUrl, {
+        method: "POST",
+        body: JSON.stringify(locationOf(prompt)),
+      });
       if (!response.ok) throw new Error("the model is overloaded");
       const answer = (await response.json()) as ModelAnswer;
       // Models generate new call ids each time.
