@@ -60,7 +60,7 @@ it("calls of a program name the call that they are made inside of", async () => 
   expect(new Set(inner.map(({ parentKey }) => parentKey))).toEqual(new Set([outer?.key]));
 });
 
-it("a workflow emits what onProgress receives", async () => {
+it("a workflow emits the events that onProgress receives", async () => {
   const { Workflow, Task, smithers, outputs } = createSmithers({ output: z.number() });
   const workflow = smithers(() => (
     <Workflow name="w">
@@ -77,7 +77,7 @@ it("a workflow emits what onProgress receives", async () => {
   expect(types()).toEqual(new Set(["plan-rendered", "task-changed", "call-started", "call-finished"]));
 });
 
-it("a smart agent emits what onEvent receives, and an agent inside of it says inside of which call", async () => {
+it("a smart agent emits the events that onEvent receives, and a sub-agent's events name the enclosing call", async () => {
   const scout = createSmartAgent({
     name: "scout",
     model: createScriptedModel([[{ toolName: "add", input: { n: 3 } }], "Four."]),
@@ -105,7 +105,7 @@ it("a smart agent emits what onEvent receives, and an agent inside of it says in
   expect(types()).not.toContain("sub_agent");
 });
 
-it("a loop on the Anthropic SDK emits what onEvent receives, once", async () => {
+it("a loop on the Anthropic SDK emits the events that onEvent receives, once", async () => {
   await using server = await createScriptedAnthropic([[{ toolName: "add", input: { n: 4 } }], "Done."]);
   const client = new Anthropic({ baseURL: server.baseURL, apiKey: "any", maxRetries: 0 });
   const seen: string[] = [];

@@ -27,7 +27,7 @@ it("forgets scopes without a count, least recently used first", () => {
   expect(call(scopes, "other", false)).not.toBe(other);
 });
 
-it("keeps those with a count, and those in use", () => {
+it("keeps scopes that have a count or are in use", () => {
   const scopes = create();
   const counted = call(scopes, "counted", true);
   const inUse = scopes.open({ runId: "in use" }, "tool", () => "tool");

@@ -74,7 +74,7 @@ describe("listGitSnapshots", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("does not list what a restore put aside", async () => {
+  it("does not list the snapshots that a restore makes", async () => {
     await take("run", 1);
     await restoreGitSnapshot({ rootDir: repository.root, runId: "run", seq: 1 });
     expect(await short()).toEqual(["run/1"]);

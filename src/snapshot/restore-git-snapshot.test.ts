@@ -153,7 +153,7 @@ describe("restoreGitSnapshot", () => {
     expect(repository.read("a.txt/work")).toBe("1");
   });
 
-  it("keeps what was there before, also over several restores", async () => {
+  it("keeps the earlier files, even over several restores", async () => {
     await take(1);
     repository.write("a.txt", "first\n");
     await restore(1);

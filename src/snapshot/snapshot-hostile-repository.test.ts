@@ -144,7 +144,7 @@ describe("a repository that an agent has written to", () => {
     expect(repository.trapped()).toEqual(["ssh.ran"]);
   });
 
-  it("stays in the work tree that the files show, whatever core.worktree says", async () => {
+  it("stays in the work tree that the files show, and ignores core.worktree", async () => {
     const outside = join(repository.base, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "private.txt"), "private");

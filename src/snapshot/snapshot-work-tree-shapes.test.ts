@@ -235,7 +235,7 @@ describe("a snapshot of a work tree", () => {
     expect(filesOf(root)).toEqual({ f: "1" });
   });
 
-  it("leaves out what the user's own ignore file names", async () => {
+  it("leaves out files that the user's own ignore file names", async () => {
     const home = join(repository.base, "home");
     mkdirSync(home);
     writeFileSync(join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/my ignores\n");

@@ -64,7 +64,7 @@ describe("takeGitSnapshot", () => {
     expect(namesIn((await take({ seq: 2 })).commit)).not.toContain("build/out");
   });
 
-  it("leaves out what the repository's own exclude file names", async () => {
+  it("leaves out files that the repository's own exclude file names", async () => {
     repository.write("mine", "1");
     writeFileSync(join(repository.root, ".git/info/exclude"), "mine\n");
     expect(namesIn((await take()).commit)).not.toContain("mine");

@@ -12,7 +12,7 @@ const piece = (index: number, delta = "x"): NumberedPart => ({
 });
 const indexes = (parts: readonly NumberedPart[]): number[] => parts.map(({ index }) => index);
 
-test("keeps what fits, and drops everything once it is full", () => {
+test("keeps parts that fit, and drops everything once it is full", () => {
   const inbox = new Inbox(500);
   for (const index of [0, 1, 2]) inbox.add(piece(index));
   expect(indexes(inbox.take())).toEqual([0, 1, 2]);
@@ -28,7 +28,7 @@ test("keeps what fits, and drops everything once it is full", () => {
   expect(indexes(inbox.take())).toEqual([100]);
 });
 
-test("limits what was read from the store, and lets at least one part through", () => {
+test("limits parts from the store, and lets at least one part through", () => {
   const inbox = new Inbox(500);
   const parts = [0, 1, 2, 3, 4, 5, 6].map((index) => piece(index));
   expect(indexes(inbox.limit(parts))).toEqual([0, 1, 2, 3]);

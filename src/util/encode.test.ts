@@ -83,7 +83,7 @@ describe("values that cannot be stored are refused with their path", () => {
   });
 });
 
-describe("a value that throws when it is read has another error than one that cannot be stored", () => {
+describe("a value that throws when it is read gives a different error from a value that cannot be stored", () => {
   it.each<[string, unknown, string]>([
     [
       "a getter",

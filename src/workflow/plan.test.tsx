@@ -11,7 +11,7 @@ const step = (id: string, more: object = {}) => (
 );
 
 describe("an outline", () => {
-  test("flattens sequences, and keeps those inside of groups", () => {
+  test("flattens sequences, and keeps sequences inside groups", () => {
     const { root } = createPlan(
       <Workflow name="w">
         {step("a")}
@@ -96,6 +96,6 @@ describe("a tree is refused", () => {
   });
 });
 
-test("a task depends on what dependsOn and deps name", () => {
+test("a task depends on the tasks that dependsOn and deps name", () => {
   expect(dependenciesOf({ id: "c", dependsOn: ["a"], deps: { b: true } } as never)).toEqual(["a", "b"]);
 });

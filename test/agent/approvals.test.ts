@@ -160,7 +160,7 @@ describe("approvals", () => {
     expect(placed).toEqual(["apple"]);
   });
 
-  it("one id for several calls, in one response and in the next, is several calls with one approval each", async () => {
+  it("calls that share an id, in one response or two, are separate calls with one approval each", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const again = call("order", { sku: "apple" }, "x");

@@ -98,7 +98,7 @@ function play(seed: number, rounds: number, look: (played: Played) => void, trig
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
 
-describe("what is sent", () => {
+describe("the request", () => {
   it("has no result without its call and no call without its result", () => {
     for (const seed of SEEDS) {
       play(seed, 40, ({ window }) => {

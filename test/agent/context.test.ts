@@ -150,7 +150,7 @@ describe("a long run under a small window", () => {
     expect(left).toBeGreaterThan(0);
   });
 
-  it("the next invoke still omits what was left out", async () => {
+  it("the next invoke still omits the messages that were left out", async () => {
     const world = await createWorld();
     const script = researcher(20);
     const { agent, model } = await createAgent(world, script, options);

@@ -33,7 +33,7 @@ it("a custom counter is used, unless it throws, returns no number, or the conten
   expect(count(image)).toBe(estimateTokens(image));
 });
 
-it("an image counts as providers count it, whatever its size in bytes", async () => {
+it("an image counts as providers count it, regardless of its size in bytes", async () => {
   const { sizeOf: count } = await createMessageCounter(undefined, "claude-sonnet-5-5");
   const data = "A".repeat(3_000_000);
   const images: AgentMessage["content"][] = [

@@ -55,7 +55,7 @@ describe("response", () => {
     expect(result.output).toEqual(value);
   });
 
-  it("no tool can forge it, whatever the tool returns", async () => {
+  it("no tool can forge it with its output", async () => {
     const world = await createWorld();
     const forge = createTool({
       name: "forge",

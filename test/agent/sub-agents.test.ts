@@ -206,7 +206,7 @@ describe("an agent as a tool of another", () => {
     expect(() => nameless.asTool({})).toThrow("needs a name");
   });
 
-  it("is part of its caller's run, whatever runtime it was created with", async () => {
+  it("is part of its caller's run, even if it was created with another runtime", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders({ needsApproval: true });
     const inner = await createAgent(world, [[call("order", { sku: "apple" })], "Bought."], {

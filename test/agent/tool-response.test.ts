@@ -200,7 +200,7 @@ describe("get_tool_response", () => {
     ]);
   });
 
-  it("an id refers to the agent's own call, whatever calls a sub-agent has made under it", async () => {
+  it("an id refers to the agent's own call, even if a sub-agent has made calls under the same id", async () => {
     const world = await createWorld();
     const look = createTool({
       name: "look",

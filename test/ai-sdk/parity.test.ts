@@ -358,7 +358,7 @@ describe("one of our tools", () => {
     });
   });
 
-  test("shows what a generator yields, and a replay shows the result", async () => {
+  test("shows the values that a generator yields, and a replay shows the result", async () => {
     const count = defineTool({
       name: "count",
       schema: z.object({ to: z.number() }),

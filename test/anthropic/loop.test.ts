@@ -302,7 +302,7 @@ test.each([
   expect(result).toMatchObject({ status, reason, terminal: { name } });
 });
 
-test("any tool may be terminal; one that failed does not stop the loop, and an unknown status is refused", async () => {
+test("any tool may be terminal; a failed call does not stop the loop, and an unknown status is refused", async () => {
   const submit = defineTool({
     name: "submit",
     schema: z.object({ answer: z.number() }),

@@ -142,7 +142,7 @@ it("accepts an AI SDK model unchanged, and refuses anything else", async () => {
   );
 });
 
-it("context_refresh reads files and pages again, and reports what could not be read", async () => {
+it("context_refresh reads files and pages again, and reports items that could not be read", async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.url === "/page" ? 200 : 500;
     response.end(request.url === "/big" ? "x".repeat(2_000_000) : "the new page");

@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(await find("4")).toEqual([]);
   });
 
-  it("items with all of the words come before those with some", async () => {
+  it("items with all of the words come before items with some of them", async () => {
     const world = await createContextWorld(kind);
     await fill(world);
     const { results } = await world.ok(context_search, { query: "potatoes revenue grew" });
@@ -67,7 +67,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(one).toHaveLength(1);
   });
 
-  it("no query causes a database error, whatever it contains", async () => {
+  it("no query causes a database error", async () => {
     const world = await createContextWorld(kind);
     await fill(world);
     for (const query of [
@@ -136,7 +136,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
   });
 });
 
-it("a SQLite without FTS5 finds the same items by scanning, and the next one with FTS5 indexes what it wrote", async () => {
+it("a SQLite without FTS5 finds the same items by scanning, and the next SQLite with FTS5 indexes the new items", async () => {
   const fresh = await STORE_KINDS[0].fresh();
   const store = await openStore(fresh.address);
   const place = { drive: undefined, path: "/" };

@@ -74,7 +74,7 @@ it("fails when it is denied, with the comment", async () => {
   expect(all.json()).toMatchObject([{ status: "denied", comment: "not today" }]);
 });
 
-it("shows what a model wrote, does not interpret it, and says where the full text is", async () => {
+it("shows a model's text without interpreting it, and says where the full text is", async () => {
   const hostile = QUESTIONS.replace(
     "schema: z.object({ euros: z.number() })",
     "schema: z.object({ to: z.string() })",

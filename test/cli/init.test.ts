@@ -37,7 +37,7 @@ it("writes into a folder that it creates, and quotes its name", async () => {
   expect(existsSync(join(folder, "my shop/orders/AGENTS.md"))).toBe(false);
 });
 
-it("writes AGENTS.md with --agents only, and keeps one that exists", async () => {
+it("writes AGENTS.md only with --agents, and keeps an existing file", async () => {
   const folder = createFolder({ "AGENTS.md": "mine" });
   const kept = await toolwright(folder, ["init", "--template", "tool", "--agents"]);
   expect(kept.stdout).toContain("Kept AGENTS.md.");
@@ -47,7 +47,7 @@ it("writes AGENTS.md with --agents only, and keeps one that exists", async () =>
   expect(readFileSync(join(folder, "new/AGENTS.md"), "utf8")).toMatch(/^# Working on this project\n/);
 });
 
-it("keeps a package.json, and prints the command that adds what it lacks", async () => {
+it("keeps a package.json, and prints the command that adds the missing packages", async () => {
   const folder = createFolder({
     "package.json": '{"name":"mine","dependencies":{"toolwright":"file:a.tgz"}}',
   });

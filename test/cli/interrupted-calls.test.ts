@@ -48,7 +48,7 @@ async function interrupted(output = PROMISED, store: readonly string[] = []) {
   return { folder, id: request?.id ?? "" };
 }
 
-it("shows three commands with what each does, in approvals, why and inspect", async () => {
+it("shows and explains three commands in approvals, why and inspect", async () => {
   const { folder, id } = await interrupted();
   for (const args of [["approvals"], ["why", "r"], ["inspect", "r"]]) {
     const { stdout } = await toolwright(folder, args);

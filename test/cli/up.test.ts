@@ -22,7 +22,7 @@ it("runs a .tsx file in a folder that has neither a tsconfig nor node_modules", 
   expect(stdout).toContain('"text": "hello ann"');
 });
 
-it("prints one JSON object with --json, whatever the workflow itself prints", async () => {
+it("prints one JSON object with --json, even if the workflow itself prints", async () => {
   const folder = createFolder({ "w.tsx": `console.log("noise");\n${GREETING}` });
   const result = await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"ann"}', "--json"]);
   expect(result.json()).toEqual({
@@ -155,7 +155,7 @@ it.runIf(process.platform === "linux")("draws a tree on a terminal, without colo
   expect(draw("3", { NO_COLOR: "1" })).not.toContain("\u001B[3");
 });
 
-it("exits when the run ends, whatever handles the workflow's own code left open", async () => {
+it("exits when the run ends, even if the workflow's own code left handles open", async () => {
   const folder = createFolder({ "w.tsx": `setInterval(() => undefined, 1_000);\n${GREETING}` });
   const ended = await toolwright(folder, ["up", "w.tsx", "--input", '{"name":"ann"}', "--json"]);
   expect(ended).toMatchObject({ code: 0 });

@@ -91,7 +91,7 @@ describe("a result", () => {
     expect(await run([returning({ is_error: false })], ["t"])).toMatchObject({ code: 0 });
   });
 
-  it("is the only thing on stdout with --json, whatever the tool prints", async () => {
+  it("is the only thing on stdout with --json, even if the tool prints", async () => {
     const chatty = defineTool({
       name: "t",
       schema: z.object({}),

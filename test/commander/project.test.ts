@@ -239,7 +239,7 @@ it("keeps the calls of concurrent commands in one store apart", async () => {
   expect(calls.json()).toMatchObject([{ inputJson: '{"n":3}', status: "success" }]);
 });
 
-it("reports in a sentence what a tool throws in the background", async () => {
+it("reports an error that a tool throws in the background in one sentence", async () => {
   const folder = createFolder({
     "toolwright.config.ts": `export default { tools: [{ name: "x", schema: { type: "object" }, invoke: () =>
       new Promise(() => setTimeout(() => { throw new Error("lost"); }, 10)) }] };`,

@@ -31,7 +31,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     });
   });
 
-  test("rule 24: maxCostUsd counts what killed executions reported", async () => {
+  test("rule 24: maxCostUsd counts the costs that killed executions reported", async () => {
     expect(await spendAgain(storeKind, 9)).toEqual({
       kills: 3,
       said: ["maxCostUsd", "1.2"],

@@ -39,7 +39,7 @@ describe("docs/comparison.md", () => {
     for (const { id } of ROWS) expect(Object.keys(results.cells[id]), id).toEqual(Object.keys(CONTENDERS));
   });
 
-  test("says in a sentence what a system cannot do", () => {
+  test("explains in a sentence each feature that a system lacks", () => {
     const reasons = ROWS.flatMap(({ id }) => Object.values(results.cells[id]))
       .filter((cell) => cell.kind === "cannot")
       .map(({ why }) => why);

@@ -52,7 +52,7 @@ test("the README has its parts in order", () => {
   ]);
 });
 
-test("the README shows what the demo prints", () => {
+test("the README shows the output of the demo", () => {
   const demo = readFileSync(join(ROOT, "examples/demo/demo.ts"), "utf8");
   const shown = blocksOf("README.md").find(({ language }) => language === "text")?.text ?? "";
   const events = [...shown.matchAll(/start \d: (?:killed )?(.*?) {2,}/g)].map(([, words = ""]) => words);

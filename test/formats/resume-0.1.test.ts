@@ -112,7 +112,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(added(earlier, world.effects())).toEqual(["pay hook"]);
   });
 
-  test("rule 35: a business key that was used is used, whatever the run", async () => {
+  test("rule 35: a used business key stays used in every run", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const { ship } = createTools(input.worldUrl);
     await using runtime = createRuntime({ store: input.store });
@@ -150,7 +150,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("calls with redacted arguments are told apart by what was redacted", async () => {
+  test("calls that differ only in redacted arguments are different calls", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const replayed = { status: "success", replayed: true };
     const mark = expect.stringMatching(/^\[redacted sha256:[\w-]{43}\]$/) as unknown;
@@ -173,7 +173,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("calls are found whatever values their arguments hold", async () => {
+  test("calls are found for all values of their arguments", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const receipts = (await argumentValues(input)) as { receipt: number }[];
     expect(new Set(receipts.map(({ receipt }) => receipt)).size).toBe(ARGUMENTS.length + 1);
@@ -182,7 +182,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("calls with an error as an argument are found by what was hidden, claimed and approved", async () => {
+  test("calls with an error as an argument are found, with hidden values, claims and approvals", async () => {
     const { input, world, earlier } = await openFixture(kind);
     const [approved, hidden, claimed] = await errorArguments(input);
     expect(approved).toMatchObject({ status: "success", replayed: false });
@@ -246,7 +246,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
     expect(world.effects()).toEqual(earlier);
   });
 
-  test("a recorded model is asked only for what was not recorded", async () => {
+  test("a recorded model is called only for responses that were not recorded", async () => {
     const { input, world, earlier } = await openFixture(kind);
     expect(await aiSdkRecorded(input)).toEqual({ text: "All is paid.", asked: 1 });
     expect(world.effects()).toEqual(earlier);

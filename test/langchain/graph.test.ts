@@ -337,7 +337,7 @@ test("redacted output hides a whole command in the store", async () => {
   expect(JSON.stringify(await runtime.calls(task))).not.toContain("4111-1111");
 });
 
-test("retry middleware does not repeat an effect that may have happened, and repeats one that did not", async () => {
+test("retry middleware does not repeat an effect that may have happened, and repeats an effect that did not", async () => {
   for (const effect of ["none", undefined] as const) {
     await using runtime = createRuntime({ store: ":memory:" });
     const keys: unknown[] = [];

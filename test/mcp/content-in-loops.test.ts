@@ -63,7 +63,7 @@ async function importChart(): Promise<Tool> {
   return chart as Tool;
 }
 
-it("OpenAI agents see images and files under their names, and read what the API does not take", async () => {
+it("OpenAI agents see images and files under their names, and read other content as text", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const { agent, model } = script(
     [toOpenAIAgentTool(await importChart())],

@@ -318,7 +318,7 @@ test("errorFunction sets the text that the model reads, and null ends the loop",
   });
 });
 
-test("a strict tool is offered as strict, and one that strict mode cannot express is refused by name", async () => {
+test("a strict tool is offered as strict, and a tool that strict mode cannot express is refused by name", async () => {
   const strict = toOpenAIAgentTool(defineTool({ name: "look", schema, execute: () => "" }), { strict: true });
   const own = plainTool({
     name: "look",

@@ -72,7 +72,7 @@ describe("measures", () => {
     });
   });
 
-  test("what it can, if the store cannot be reached", async () => {
+  test("everything else, if the store cannot be reached", async () => {
     for (const store of ["/nonexistent/folder/app.db", "postgres://127.0.0.1:1/none"]) {
       const [first, sandbox] = await measureMachine(store, BUDGET_MS);
       expect(first, store).toMatchObject({ name: "commit", ms: null, status: "note" });

@@ -210,7 +210,7 @@ it("a loop on the Anthropic SDK has chats with all tokens, and a failed request 
   expect(spanNamed(seen.spans(), "invoke_agent").attributes).toHaveProperty(["error.type"]);
 });
 
-it("a request to a model says what it asks for, and what was used", async () => {
+it("the span of a model request has its settings and its usage", async () => {
   const seen = openSdk();
   const runtime = open(seen);
   const model = new MockLanguageModelV4({

@@ -80,7 +80,7 @@ describe("a request", () => {
     expect(asked).toBe(1);
   });
 
-  it("rule 20: a needsApproval that throws means yes; one that returns false lets the call run", async () => {
+  it("rule 20: a needsApproval that throws requires approval; false lets the call run", async () => {
     const world = await createWorld();
     const runtime = await world.runtime();
     const careful = createCharge({

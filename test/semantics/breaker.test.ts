@@ -92,7 +92,7 @@ describe("of a run", () => {
     expect(runs).toEqual([1, 2, 3, 4]);
   });
 
-  it("rule 25: once open it stays open for the rest of the run, whatever the outcome of a call in flight", async () => {
+  it("rule 25: once open it stays open for the rest of the run, regardless of calls in flight", async () => {
     const world = await createWorld();
     const slow = Promise.withResolvers<string>();
     const { flaky, runs } = createFlaky({ circuitBreakerThreshold: 2 }, (n) => {

@@ -7,7 +7,7 @@ import { createBlindCharge, createCharge, harmless } from "./tools.ts";
 
 const byOrder = { idempotencyKey: ({ amount }: { amount: number }) => `order-${amount}` };
 
-it("rule 5: a success in any run is returned, whatever replay says, and ctx has a digest of tool and key", async () => {
+it("rule 5: a success in any run is returned, even with replay set to run, and ctx has a digest of tool and key", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ ...byOrder, replay: "run" });
   const first = await (await world.runtime()).call(charge, { amount: 1 }, { runId: "r1" });
@@ -61,7 +61,7 @@ it("rule 5: other arguments under a taken key are a conflict that reports the kn
   expect(effects).toHaveLength(1);
 });
 
-it("rule 5: an interrupted holder is unknown to the next caller, in whatever run", async () => {
+it("rule 5: an interrupted holder is unknown to the next caller, in any run", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ ...byOrder, onUnknown: "fail" }, () => never());
   void (await world.runtime()).call(charge, { amount: 1 }, { runId: "r1" }).catch(() => undefined);

@@ -85,7 +85,7 @@ describe("equal calls", () => {
     expect(runs).toEqual(values);
   });
 
-  it("are those with equal results of keyFn, if there is one", async () => {
+  it("are calls with equal results of keyFn, if there is one", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({ cache: { keyFn: ({ q }) => String(q).toLowerCase() } });
     const runtime = await world.runtime();
@@ -136,7 +136,7 @@ describe("how long, and for whom", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("by default for its run, whatever the task, the attempt and the runtime", async () => {
+  it("by default for its run, in every task, attempt and runtime", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup();
     await (await world.runtime()).call(lookup, { q: 1 }, task);
@@ -179,7 +179,7 @@ describe("values", () => {
     });
   });
 
-  it("keep their types: a hit is what the live call was", async () => {
+  it("keep their types: a hit equals the live result", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "rich",
@@ -214,7 +214,7 @@ describe("values", () => {
   });
 });
 
-describe("what fails", () => {
+describe("a failed call", () => {
   it("a keyFn that throws fails only that call, with a message, and is logged", async () => {
     const world = await createWorld();
     const keyFn = ({ q }: { q: unknown }): unknown => {
@@ -247,7 +247,7 @@ describe("what fails", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("of the calls that wait for one that fails, one runs and the rest share its result", async () => {
+  it("if it fails while other calls wait for it, one of them runs and the rest share its result", async () => {
     const world = await createWorld();
     const { lookup, runs } = createLookup({}, async (count) => {
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -265,7 +265,7 @@ describe("what fails", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("of the calls that wait for one that is aborted, one runs", async () => {
+  it("if it is aborted while other calls wait for it, one of them runs", async () => {
     const world = await createWorld();
     const controller = new AbortController();
     const { lookup, runs } = createLookup({}, (count) => (count === 1 ? never() : undefined));

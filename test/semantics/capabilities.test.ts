@@ -333,7 +333,7 @@ describe("names", () => {
     expect(log).toEqual(["open 1", "close 1"]);
   });
 
-  it("a function that returns no object fails the call with what it returned", async () => {
+  it("a function that returns no object fails the call, and the error shows the returned value", async () => {
     const world = await createWorld();
     const runtime = await world.runtime({ capabilities: () => undefined as never });
     expect(await runtime.call(ask, { text: "a" }, task)).toMatchObject({

@@ -199,7 +199,7 @@ describe("bad input", () => {
     expect(await runtime.call(tool, { query: "a" }, task)).toMatchObject({ output: "never" });
   });
 
-  it("asynchronous refinements run once and are awaited; one that throws is bad input and does not end the run", async () => {
+  it("asynchronous refinements run once and are awaited; a refinement that throws is bad input and does not end the run", async () => {
     const world = await createWorld();
     const asked: string[] = [];
     const slow = defineTool({

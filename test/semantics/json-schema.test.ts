@@ -18,7 +18,7 @@ function refused(schema: z.ZodType): ToolwrightError {
 }
 
 describe("what is exported", () => {
-  it("is the input: fields with a default or a transform are what the model sends", () => {
+  it("is the input schema: fields with a default or a transform have the form that the model sends", () => {
     const schema = z.object({
       text: z.string().min(1).describe("What to look for"),
       limit: z.int().default(10),

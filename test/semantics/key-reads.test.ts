@@ -153,7 +153,7 @@ describe("what earlier calls have shown", () => {
     expect(runs()).toBe(3);
   });
 
-  it("rule 16: acceptsIdempotencyKey: false means no, whatever was read", async () => {
+  it("rule 16: acceptsIdempotencyKey: false means no, even if the key was read", async () => {
     const world = await createWorld();
     const { pay, runs } = createPay((ctx) => (readKey(ctx), runs() === 2 ? never() : "paid"), {
       acceptsIdempotencyKey: false,

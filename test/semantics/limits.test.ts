@@ -192,7 +192,7 @@ describe("maxParallelTools", () => {
 });
 
 describe("amounts", () => {
-  it("rule 24: maxCostUsd counts what ctx.reportCost reports, and survives a new runtime", async () => {
+  it("rule 24: maxCostUsd counts the costs from ctx.reportCost, and survives a new runtime", async () => {
     const world = await createWorld();
     let runs = 0;
     const search = defineTool({

@@ -284,7 +284,7 @@ it.each([0, -60_000])(
   },
 );
 
-it("rule 17: a call does not run again alongside a cut-off try that does not settle, whatever the decision", async () => {
+it("rule 17: a call does not run again alongside a cut-off try that does not settle, regardless of the decision", async () => {
   const world = await createWorld();
   const { charge, effects } = createBlindCharge({ timeoutMs: 100 }, () => new Promise(() => undefined));
   const runtime = await world.runtime();

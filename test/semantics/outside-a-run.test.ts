@@ -74,7 +74,7 @@ describe("outside any run", () => {
     expect(await runtime.calls()).toEqual([]);
   });
 
-  it("a tool that needs approval is refused and never runs, whatever the messages say", async () => {
+  it("a tool that needs approval is refused and never runs, even if the messages contain an approval", async () => {
     const { charge, effects } = createCharge({ needsApproval: true });
     const messages = [
       { role: "assistant", content: [{ type: "tool-approval-request", toolCallId: "t1", approvalId: "a1" }] },

@@ -246,7 +246,7 @@ describe("how often", () => {
     expect(effects).toHaveLength(3);
   });
 
-  it("retries an idempotent side effect whatever its error says", async () => {
+  it("retries an idempotent side effect after any error", async () => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge(
       { idempotent: true, retry: { maxRetries: 1, backoffMs: 0 } },

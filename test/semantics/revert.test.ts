@@ -451,7 +451,7 @@ describe("write and edit", () => {
   }
   const patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-second secret\n+third\n";
 
-  it("are put back as they were, newest first, and what they replaced is not stored in plain text", async () => {
+  it("are restored, newest first, and the replaced content is not stored in plain text", async () => {
     const world = await createWorld();
     const folder = await openFolder();
     const runtime = await world.runtime({ rootDir: folder });
@@ -528,7 +528,7 @@ describe("write and edit", () => {
 
   const large = (line: string): string => `${line}\n${"x\n".repeat(600_000)}`;
 
-  it("are put back if the file that they wrote is larger than what is kept", async () => {
+  it("are restored even if the written file is larger than the limit for kept content", async () => {
     const world = await createWorld();
     const folder = await openFolder();
     const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });
@@ -556,7 +556,7 @@ describe("write and edit", () => {
     expect(await readFile(file, "utf8")).toBe(large("FIRST"));
   });
 
-  it("keep at most a megabyte of what an edit replaces", async () => {
+  it("keep at most a megabyte of the content that an edit replaces", async () => {
     const world = await createWorld();
     const folder = await openFolder();
     const runtime = await world.runtime({ rootDir: folder, maxOutputBytes: 10_000_000 });

@@ -80,7 +80,7 @@ describe("concurrency", () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(["success", "success", "success"]);
   });
 
-  it("processes take turns: one that makes call after call does not keep another one waiting", async () => {
+  it("processes take turns: a process that makes call after call does not keep another waiting", async () => {
     const world = await createWorld();
     const { tool, entered, open } = createGated({ concurrency: { max: 1 } });
     const [one, other] = [await world.runtime(), await world.runtime()];
@@ -346,7 +346,7 @@ describe("rate", () => {
     expect(await world.rows("SELECT name FROM toolwright_rate_starts")).toHaveLength(2);
   });
 
-  it("retention deletes what limits have left behind", async () => {
+  it("retention deletes the leftover rows of limits", async () => {
     const world = await createWorld();
     const work = defineTool({
       name: "work",

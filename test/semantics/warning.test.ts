@@ -73,7 +73,7 @@ describe("retryWarning", () => {
     expect(await runtime.retryWarning(next)).toBe("");
   });
 
-  it("says what is known about an error and an interrupted call", async () => {
+  it("describes an error and an interrupted call", async () => {
     const world = await createWorld();
     const first = await world.runtime();
     const { charge: failing } = createCharge({}, () => {

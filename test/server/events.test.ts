@@ -89,7 +89,7 @@ test("two streams of one run see the same events", async () => {
   }
 });
 
-test("a filtered list streams only what fits the filter", async () => {
+test("a filtered list streams only runs that match the filter", async () => {
   const store = await freshStore();
   const server = await startServer({ store });
   const runtime = openRuntime(store);

@@ -53,7 +53,7 @@ test("a run is forked and reverted over HTTP, each with a dry run first", async 
   });
 });
 
-test("bad requests are refused with what to do", async () => {
+test("bad requests are refused with a hint", async () => {
   const store = await freshStore();
   const runtime = openRuntime(store);
   await runWorkflow(trip, { runtime, runId: "t1" });

@@ -116,7 +116,7 @@ describe("concurrent transactions", () => {
     expect((await ends).map(({ status }) => status)).toEqual(times(4, "fulfilled"));
   });
 
-  test("one that fails does not affect the others", async () => {
+  test("a failed transaction does not affect the others", async () => {
     const store = await open(await freshPostgresSchema(), { poolSize: 1 });
     const ends = await Promise.allSettled(
       ["a", "b", "b", "c"].map((name) => store.transaction(() => add(name), "normal")),
@@ -169,7 +169,7 @@ describe("concurrent transactions", () => {
     expect(await names(store)).toEqual(["a", "b", "b again", "c"]);
   });
 
-  test("one that waits for a lock does not block the others", async () => {
+  test("a transaction that waits for a lock does not block the others", async () => {
     const address = await freshPostgresSchema();
     const store = await open(address, { poolSize: 2 });
     const other = await lockRow(store, address);
@@ -320,7 +320,7 @@ test("two schemas of one database are two stores", async () => {
   expect(one.secret).not.toBe(other.secret);
 });
 
-test("calls are listed in the same order whatever the language of the database", async () => {
+test("calls are listed in the same order under every collation of the database", async () => {
   const address = await freshPostgres();
   const client = await connectTo(address);
   await client.query(

@@ -23,7 +23,7 @@ function contentOf(database: DatabaseSync): unknown {
   };
 }
 
-test("sql/sqlite/schema.sql is what the migrations make; `node scripts/schema.ts` writes it", () => {
+test("sql/sqlite/schema.sql is the result of the migrations; `node scripts/schema.ts` writes it", () => {
   const page = readFileSync(PAGE, "utf8");
   expect(page).toBe(renderSchema());
   using migrated = openMigrated();

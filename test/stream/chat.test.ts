@@ -200,7 +200,7 @@ test("a denial reaches the model, and an approval in an older message approves n
   expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
 });
 
-test("after the process died, a GET drives the turn again and retracts what was not committed", async () => {
+test("after the process died, a GET drives the turn again and retracts uncommitted parts", async () => {
   const store = createStorePath();
   const dying = await startChat(store);
   const lost = await dying.client.send([userMessage("Hi")]);
@@ -231,7 +231,7 @@ test("after the process died, a new message replaces the turn, and its stream en
   expect((await runtime.runs()).runs).toMatchObject([{ runId: "c", status: "finished" }]);
 });
 
-test("a client that continues in the middle of a response takes back what a crash takes back", async () => {
+test("a client that continues in the middle of a response applies the retractions of a crash", async () => {
   const store = createStorePath();
   const dying = await startChat(store);
   const shown = (await dying.client.send([userMessage("Hi")])).getReader();
@@ -381,7 +381,7 @@ test("a turn that retention has given up is over: a GET is 204, and the same mes
   expect(textOf(await next)).toBe("Yes");
 });
 
-test("what a tool redacts is not in the stored answer", async () => {
+test("values that a tool redacts are not in the stored answer", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   const login = defineTool({

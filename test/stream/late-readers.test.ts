@@ -211,7 +211,7 @@ test("readers of other processes receive the last words of an agent inside of a 
   expect(textOf(parts)).toBe("I look.Cheese!Done");
 });
 
-test("a slow reader does not hold the run, drops what waits, and reads every part from the store", async () => {
+test("a slow reader does not delay the run, drops its buffer, and reads every part from the store", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   await using runtime = createRuntime({ store });
@@ -322,7 +322,7 @@ test("a reader for whom there is too much to keep fails instead of leaving somet
   expect(await rowsOf(store, "SELECT * FROM toolwright_sealed_parts")).toEqual([]);
 });
 
-test("a reader that had already read what was too much to keep continues, even when it falls behind later", async () => {
+test("a reader that had already read the parts that were too large to keep continues, even if it falls behind later", async () => {
   // The reader does not tell the store how far it has read.
   vi.useFakeTimers({ toFake: ["setInterval"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -461,7 +461,7 @@ test("of two readers that wait for a run, one leaves and the other receives ever
   expect(textOf(await second.done)).toBe("Hello");
 });
 
-test("gc deletes what readers leave that died", async () => {
+test("gc deletes the data of dead readers", async () => {
   const store = createStorePath();
   await using runtime = createRuntime({ store });
   void runtime.stream("later").next();

@@ -87,7 +87,7 @@ test("two readers, here and in another runtime, receive the same parts with the 
   expect(later).toEqual(own.slice(3));
 });
 
-test("a reader that comes late receives the earlier responses, and those it finds get their indexes", async () => {
+test("a late reader receives the earlier responses, which then get their indexes", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   await using runtime = createRuntime({ store });

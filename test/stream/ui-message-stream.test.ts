@@ -84,7 +84,7 @@ test("reasoning, text, calls, results, sources and files become the parts of one
   ]);
 });
 
-test("what a crash retracts is retracted in the message, and a run that fails ends with an error", async () => {
+test("parts that a crash retracts are retracted in the message, and a run that fails ends with an error", async () => {
   const store = createStorePath();
   const live = createLiveModel();
   const dying = createRuntime({ store });

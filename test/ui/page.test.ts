@@ -140,7 +140,7 @@ describe("the page of a run", () => {
     await page.getByRole("button", { name: /^Show more \(.* of 50,000,00. characters\)$/ }).waitFor();
   });
 
-  test("that was deleted meanwhile shows that, and keeps what was seen", async () => {
+  test("that was deleted meanwhile shows that, and keeps its last content", async () => {
     const store = await freshStore();
     const runtime = open(store);
     await runtime.run({ runId: "old" }, () => runtime.call(echo, { text: "kept" }));
@@ -271,7 +271,7 @@ describe("an approval", () => {
   });
 });
 
-describe("what runs and tools produced", () => {
+describe("output of runs and tools", () => {
   test("is text on the page, whatever it contains", async () => {
     const store = await freshStore();
     const runtime = open(store);

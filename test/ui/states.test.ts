@@ -60,7 +60,7 @@ test("a store of a newer version is named on the page", async () => {
     .waitFor();
 });
 
-test("the page reports that its server has ended, and keeps what was seen last", async () => {
+test("the page reports that its server has ended, and keeps its last content", async () => {
   const store = await freshStore();
   await open(store).call(echo, { text: "x" }, { runId: "there" });
   const server = await serveStore(store);

@@ -264,7 +264,7 @@ test("cron lines follow their time zone over the change of the clocks", async ()
   expect(times.upTo(Date.UTC(2026, 2, 29, 1, 29, 59, 999))).toBe(Date.UTC(2026, 2, 28, 2, 30));
 });
 
-test("a cron line with seconds, and one that fires once", async () => {
+test("a cron line with seconds, and a schedule that fires once", async () => {
   const seconds = await timesOf({ cron: "*/5 * * * * *", everyMs: null, tz: "UTC", setAtMs: 0 });
   expect(seconds.after(1_000)).toBe(5_000);
   expect(seconds.upTo(14_999)).toBe(10_000);

@@ -154,7 +154,7 @@ test("a runtime with its own clock sleeps by that clock", async () => {
   expect((await run(true)).status).toBe("finished");
 });
 
-test("while other tasks run, what follows a sleep or a signal does not wait for them", async () => {
+test("while other tasks run, tasks after a sleep or a signal do not wait for them", async () => {
   const store = createStorePath();
   const runtime = open(store);
   const release = Promise.withResolvers<void>();

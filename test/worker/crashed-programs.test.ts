@@ -93,7 +93,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect((await agent.invoke({ runId: "a" })).content).toBe("Charged.");
   });
 
-  test("a run without its own name is left to its program, whatever the list calls it", async () => {
+  test("a run without its own name is left to its program, even if a worker serves its listed name", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();
     const dying = runtimeOn();
@@ -135,7 +135,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     }
   });
 
-  test("a worker gets what was enqueued again, although the program stores its own input", async () => {
+  test("a worker gets the enqueued input again, although the program stores its own input", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();
     const inputs: unknown[] = [];

@@ -156,7 +156,7 @@ for (const kind of STORE_KINDS) {
   });
 }
 
-test("what cannot be enqueued is refused by name", async () => {
+test("a run that cannot be enqueued is refused by name", async () => {
   const runtime = createRuntime({ store: ":memory:" });
   onTestFinished(() => runtime.close());
   const refused = async (options: object, message: RegExp): Promise<void> => {

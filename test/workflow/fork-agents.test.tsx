@@ -359,7 +359,7 @@ describe("the second turn", () => {
   });
 });
 
-test("rule 38: responses of several agents of a program are separated by what comes after the cut", async () => {
+test("rule 38: responses of several agents of a program are separated by the calls after the cut", async () => {
   const world = await createWorld();
   const runtime = await world.runtime({ recording: "keep" });
   const outside: Outside = { effects: [], asked: [] };

@@ -115,7 +115,7 @@ const resume = (runtime: Runtime, shop: WorkflowDefinition, runId: string) =>
   runWorkflow(shop, { runtime, runId, resume: true });
 
 describe("runtime.fork", () => {
-  it("rule 38: copies what comes before the cut under new keys, and never changes the parent", async () => {
+  it("rule 38: copies everything before the cut under new keys, and never changes the parent", async () => {
     const world = await createWorld();
     const { runtime, shop, sent, computed, before } = await finished(world);
     const fork = await runtime.fork({ runId: "p", at: "tell", effects: "run" });
@@ -181,7 +181,7 @@ describe("runtime.fork", () => {
     expect(sent).toEqual([]);
   });
 
-  it("reuses the parent's results, and the fork reverts only what it did itself", async () => {
+  it("reuses the parent's results, and the fork reverts only its own effects", async () => {
     const world = await createWorld();
     const { runtime, shop, sent } = await finished(world);
     const { runId } = await runtime.fork({ runId: "p", at: "buy", effects: "reuse" });
@@ -293,7 +293,7 @@ describe("runtime.fork", () => {
     },
   );
 
-  it("rule 5: business keys hold, whatever the effects", async () => {
+  it("rule 5: business keys apply with every effects option", async () => {
     const world = await createWorld();
     const made = createShop({ businessKey: true });
     const { runtime, shop, sent } = await finished(world, made);

@@ -214,7 +214,7 @@ describe("an error", () => {
     expect(message).toMatch(/Hello/);
   });
 
-  it("is given for a render that throws, with what it threw", async () => {
+  it("is given for a render that throws, with the thrown error", async () => {
     const message = await messageOf(() => {
       throw new TypeError("no such field");
     });

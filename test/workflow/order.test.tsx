@@ -67,7 +67,7 @@ describe("groups", () => {
     expect(events).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   });
 
-  it("a parallel group runs at once, and what follows waits for all of it", async () => {
+  it("a parallel group runs concurrently, and the next task waits for all of it", async () => {
     const { Workflow, Task, Parallel, smithers, outputs, events, work, seen } = create();
     const workflow = smithers(() => (
       <Workflow name="w">

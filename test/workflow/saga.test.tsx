@@ -72,7 +72,7 @@ const fail = (): never => {
   throw new Error("the card was refused");
 };
 
-it("reverts what finished inside, the failed task's own calls included, and nothing outside", async () => {
+it("reverts finished tasks inside and the failed task's own calls, and nothing outside", async () => {
   const world = await createWorld();
   const { book, ledger } = createBooking();
   const runtime = await world.runtime();
@@ -253,7 +253,7 @@ it("a failed saga is recorded and replayed without its reverts, which happen out
   expect([diff, status, ledger]).toEqual([[], "failed", []]);
 });
 
-it("a fork of a failed saga repeats what was reverted, and keeps what was not", async () => {
+it("a fork of a failed saga repeats reverted effects, and keeps the others", async () => {
   const world = await createWorld();
   const { book, ledger } = createBooking();
   const runtime = await world.runtime();
@@ -297,7 +297,7 @@ function createChangingTrip(book: ReturnType<typeof createBooking>["book"], onPa
   });
 }
 
-it("reverts what a task did that the tree no longer has, and nothing of another saga", async () => {
+it("reverts the effects of a task that is no longer in the tree, and nothing of another saga", async () => {
   const world = await createWorld();
   const { book, ledger } = createBooking();
   const runtime = await world.runtime();

@@ -28,7 +28,7 @@ describe("checkRoot", () => {
     expect(() => checkRoot("/")).toThrow(REFUSED);
   });
 
-  it("refuses the home and what contains it", () => {
+  it("refuses the home folder and its parents", () => {
     for (const root of [join(base, "home", "me"), join(base, "home"), base]) {
       expect(() => checkRoot(root)).toThrow(REFUSED);
     }
@@ -55,7 +55,7 @@ describe("checkRoot", () => {
     expect(checkRoot(join(base, "home", "me-too"))).toBe(join(base, "home", "me-too"));
   });
 
-  it("refuses what is not a folder", () => {
+  it("refuses a path that is not a folder", () => {
     writeFileSync(join(base, "file"), "");
     for (const root of [join(base, "file"), join(base, "missing")]) {
       expect(() => checkRoot(root)).toThrow(REFUSED);

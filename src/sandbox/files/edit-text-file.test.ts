@@ -101,7 +101,7 @@ describe("editTextFile", () => {
     expect(readdirSync(root)).toEqual(["f"]);
   });
 
-  it("shows the nearest place in the hint", async () => {
+  it("shows the nearest lines in the hint", async () => {
     writeFileSync(join(root, "f"), `${"x\n".repeat(50)}function greet(name) {\n  return "Hi " + name;\n}\n`);
     const patch =
       '@@ -3,3 +3,3 @@\n function greet(name) {\n-  return "Hello " + name;\n+  return name;\n }\n';

@@ -27,7 +27,7 @@ describe("toFileError", () => {
     expect(String(error)).not.toContain("/proc");
   });
 
-  it("passes on what is ours already, and what did not come from a system call", () => {
+  it("passes on our own errors, and errors that did not come from a system call", () => {
     const ours = fileError("TOOL_NOT_TEXT", "x");
     const bug = new TypeError("x");
     expect(toFileError(ours, "")).toBe(ours);
@@ -36,7 +36,7 @@ describe("toFileError", () => {
 });
 
 describe("showPath", () => {
-  it("escapes what would break a line, and cuts what would fill a page", () => {
+  it("escapes line breaks, and truncates long texts", () => {
     expect(showPath("a\nb\u001b[31m")).toBe('"a\\nb\\u001b[31m"');
     expect(showPath("x".repeat(5000)).length).toBeLessThan(210);
   });

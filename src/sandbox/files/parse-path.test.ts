@@ -14,7 +14,7 @@ describe("parsePath", () => {
     expect(partsOf("/real/root/a")).toEqual(["a"]);
   });
 
-  it("marks what has to be a folder by a last dot", () => {
+  it("marks a path that must be a folder by a trailing dot", () => {
     for (const path of ["a/", "a/.", "a/b/.."]) expect(partsOf(path)).toEqual(["a", "."]);
     for (const path of [".", "./", "/link", "a/.."]) expect(partsOf(path)).toEqual(["."]);
   });

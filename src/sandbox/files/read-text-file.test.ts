@@ -31,7 +31,7 @@ const read = (
 ) => readTextFile({ rootDir: root, path, maxBytes: 200_000, ...more });
 
 describe("readTextFile", () => {
-  it("says how large the file is and what the limit is", async () => {
+  it("states the size of the file and the limit", async () => {
     writeFileSync(join(root, "f"), "x".repeat(101));
     await expect(read("f", { maxBytes: 100 })).rejects.toThrow(
       'File too large: "f" has 101 bytes, the limit is 100.',
@@ -88,7 +88,7 @@ describe("readTextFile", () => {
     expect(() => readStatus(100)).toThrow(expect.objectContaining({ code: "TOOL_FILE_TOO_LARGE" }) as Error);
   });
 
-  it("reports missing permissions as such", async () => {
+  it("reports missing permissions", async () => {
     writeFileSync(join(root, "secret"), "x");
     mkdirSync(join(root, "closed"));
     writeFileSync(join(root, "closed", "f"), "x");

@@ -98,7 +98,7 @@ async function answerOf(task: Promise<string | void>): Promise<string> {
   }
 }
 
-it("finds what the kernel finds, and stops where a link leaves the root", async () => {
+it("finds the same files as the kernel, and stops where a link leaves the root", async () => {
   const pick = picker(2024);
   for (let tree = 0; tree < 40; tree += 1) {
     const base = realpathSync(mkdtempSync(join(tmpdir(), "trees-")));

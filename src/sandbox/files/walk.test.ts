@@ -89,7 +89,7 @@ describe("walk", () => {
     walked.close();
   });
 
-  it("leaves no descriptor open, whatever happens", async () => {
+  it("never leaves a descriptor open", async () => {
     const count = (): number => readdirSync("/dev/fd").length;
     symlinkSync("../../..", join(root, "a", "b", "up"));
     symlinkSync("loop", join(root, "loop"));

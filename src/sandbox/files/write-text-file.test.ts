@@ -190,7 +190,7 @@ describe("writeTextFile", () => {
 });
 
 describe("protected paths", () => {
-  it("protects the store's files with what SQLite keeps next to them", async () => {
+  it("protects the store's files and the files that SQLite keeps next to them", async () => {
     const isProtected = protectPaths([join(root, "app.db")]);
     for (const path of ["app.db", "app.db-wal", "app.db-shm", "app.db-journal", "APP.db", "./x/../app.db"]) {
       await expect(write(path, "", isProtected)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
@@ -220,7 +220,7 @@ describe("protected paths", () => {
     });
   });
 
-  it("makes no folder on the way to a protected place", async () => {
+  it("makes no folder on the way to a protected path", async () => {
     for (const path of [".git/hooks/a/b", ".toolwright/a/b", "a/b/toolwright.config.ts"]) {
       await expect(write(path)).rejects.toMatchObject({ code: "TOOL_PATH_PROTECTED" });
     }

@@ -74,13 +74,13 @@ describe("applyPatch", () => {
     expect(apply(before + text, patch)).toBe(before + changed);
   });
 
-  it("says where a hunk that has several places would fit", () => {
+  it("says where a hunk with several matching positions would fit", () => {
     expect(() => apply("x\ny\nz\nx\ny\n", "@@ -9,2 +9,2 @@\n x\n-y\n+Y\n")).toThrow(
       "including lines 1 and 4",
     );
   });
 
-  it("takes a place that is unique after the previous hunk", () => {
+  it("accepts a position that is unique after the previous hunk", () => {
     const patch = "@@ -3 +3 @@\n-z\n+Z\n@@ -40,2 +40,2 @@\n x\n-y\n+Y\n";
     expect(apply("x\ny\nz\nx\ny\n", patch)).toBe("x\ny\nZ\nx\nY\n");
   });
@@ -89,7 +89,7 @@ describe("applyPatch", () => {
     expect(() => apply("0\na\nb\nc\n", "@@ -1 +1 @@\n-a\n+A\n@@ -2,0 +3 @@\n+x\n")).toThrow("hunk 2");
   });
 
-  it("shows the place that has most of the lines when the stated line is far off", () => {
+  it("shows the position that matches most of the lines when the stated line is far off", () => {
     const text = `${"filler\n".repeat(500)}one\ntwo\nthree\nfour\n`;
     let hint = "";
     try {
@@ -122,7 +122,7 @@ describe("the time of a patch", () => {
       () => apply("x\n".repeat(60_000), hunk(9, [...Array<string>(8000).fill("x"), "y"])),
     ],
     [
-      "8,000 equal lines in many places",
+      "8,000 equal lines at many positions",
       () => apply("x\n".repeat(60_000), hunk(59_999, Array<string>(8000).fill("x"))),
     ],
     [
@@ -156,7 +156,7 @@ describe("isPatchApplied", () => {
     expect(patchState("a\nb\nc\nd\n", patch)).toBe("pending");
   });
 
-  it("finds it where an unstated place was the only one", () => {
+  it("finds it where an unstated position was the only match", () => {
     expect(isPatchApplied("0\n0\na\nb\nC\nd\n", patch)).toBe(true);
   });
 

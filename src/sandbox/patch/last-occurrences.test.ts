@@ -10,7 +10,7 @@ function naive(sequence: readonly number[], pattern: readonly number[]): { last:
 }
 
 describe("lastOccurrences", () => {
-  it("finds what a plain search finds, for all short sequences of two symbols", () => {
+  it("finds the same positions as a plain search, for all short sequences of two symbols", () => {
     const words = (length: number): number[][] =>
       Array.from({ length: 2 ** length }, (_, bits) =>
         Array.from({ length }, (_, at) => ((bits >> at) & 1) + 1),

@@ -66,7 +66,7 @@ describe("parseUnifiedDiff", () => {
 });
 
 describe("reversePatch", () => {
-  it("states the lines of the new text, whatever the header says of them", () => {
+  it("counts the lines of the new text itself, even if the header is wrong", () => {
     const patch = parseUnifiedDiff("@@ -1 +1,3 @@\n-a\n+b\n+c\n+d\n@@ -5 +99 @@\n-e\n+f\n");
     expect(reversePatch(patch).hunks.map(({ stated }) => stated)).toEqual([0, 6]);
   });

@@ -3,7 +3,7 @@ import { checkCommandInput, checkEnvironment, checkProcessLimits } from "./comma
 
 const INVALID = expect.objectContaining({ code: "TOOL_INPUT_INVALID", effect: "none" }) as Error;
 
-test("what is at the limit is taken", () => {
+test("a value at the limit is accepted", () => {
   checkCommandInput({
     cmd: "x".repeat(8_192),
     args: Array<string>(128).fill("y".repeat(8_192)),

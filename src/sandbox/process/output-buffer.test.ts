@@ -7,13 +7,13 @@ function filled(maxBytes: number, ...chunks: (string | Buffer)[]) {
   return buffer;
 }
 
-test("what fits is kept unchanged", () => {
+test("output that fits is kept unchanged", () => {
   const buffer = filled(10, "hello", "", "world");
   expect(buffer).toMatchObject({ total: 10, truncated: false });
   expect(buffer.text()).toBe("helloworld");
 });
 
-test("the first and the last half are kept, and the mark says what was not", () => {
+test("the first and the last half are kept, and the mark says how much was omitted", () => {
   const buffer = filled(40, "0123456789".repeat(10));
   expect(buffer.truncated).toBe(true);
   expect(buffer.text()).toBe("01234\n[… 90 bytes omitted …]\n56789");
@@ -62,7 +62,7 @@ test.each([1_000, 5_000])("bytes that are not text stay below the cap, too (%s w
   expect(text).toContain("bytes omitted");
 });
 
-test("a chunk that is reused afterwards does not change what was kept", () => {
+test("reusing a chunk afterwards does not change the kept output", () => {
   const buffer = createOutputBuffer(100);
   const chunk = Buffer.from("kept");
   buffer.push(chunk);

@@ -100,7 +100,7 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
   });
 });
 
-test("what is hidden is not found", async () => {
+test("hidden files are not found", async () => {
   for (const isolation of ["require", "off"] as const) {
     const hidden = [join(root, "d", "b.txt")];
     expect((await search({ hidden, isolation })).output).toBe("a.txt:1:needle\n");

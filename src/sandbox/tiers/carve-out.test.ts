@@ -24,7 +24,7 @@ test("where something is hidden, the folders above it may be listed and not read
   ]);
 });
 
-test("what is hidden in something read-only stays hidden, and the rest of it read-only", () => {
+test("hidden paths in a read-only folder stay hidden, and the rest of the folder read-only", () => {
   const carving = carveOut("/r", [
     { path: "/r/code", access: "r" },
     { path: "/r/code/store.db", access: "" },

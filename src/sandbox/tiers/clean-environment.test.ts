@@ -32,7 +32,7 @@ test("only names of the list come along", () => {
   ]);
 });
 
-test("what the caller names is set, and a PATH of the caller is cleaned too", () => {
+test("the caller's variables are set, and the caller's PATH is cleaned too", () => {
   const extra = { TOKEN: "t", PATH: "./bin:/opt/x" };
   expect(cleanEnvironment({ from: {}, roots, extra })).toMatchObject({ TOKEN: "t", PATH: "/opt/x" });
 });

@@ -41,7 +41,7 @@ async function run(text: string): Promise<ProcessResult> {
   return runProcess({ launch, merge: true, maxOutputBytes: 10_000, timeoutMs: 60_000 });
 }
 
-test("a folder that is as it was is closed around what is protected in it", async () => {
+test("an unchanged folder is closed around the protected paths in it", async () => {
   const result = await run(
     `cat sub/settings; echo x >> sub/settings || echo refused; echo y > other/y && cat other/y`,
   );

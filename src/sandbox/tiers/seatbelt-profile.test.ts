@@ -39,7 +39,7 @@ test("the home is hidden, and toolchains and the root come back after it", () =>
   expect(rules.indexOf('(allow file-read* (subpath "/Users/ann/project"))')).toBeGreaterThan(hidden);
 });
 
-test("what is guarded in the root comes last", () => {
+test("rules for guarded paths in the root come last", () => {
   const rules = lines();
   const root = rules.indexOf('(allow file-write* (subpath "/Users/ann/project"))');
   for (const rule of [

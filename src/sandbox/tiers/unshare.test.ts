@@ -92,7 +92,7 @@ test("a command never gets a root that was replaced after the check", async () =
   expect(result.output.text()).not.toContain("KEY");
 });
 
-test("a hidden file can be neither read nor written, by whatever name", async () => {
+test("a hidden file can be neither read nor written under any name", async () => {
   look("hideFile");
   const result = await run(
     `cat sub/settings; (echo x > sub/settings) || echo refused; cp -r sub copy; cat copy/*; true`,

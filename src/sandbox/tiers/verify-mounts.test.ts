@@ -7,7 +7,7 @@ const LINES = [
   "78 77 254:0 /x /tmp/a\\040b\\134c\\012d rw,nosuid - ext4 /dev/vda rw",
 ];
 
-test("mounts are read with their place, mode and type, and odd names are what they were", () => {
+test("mounts are read with their path, mode and type, and odd names are decoded", () => {
   expect(parseMountInfo(LINES.join("\n"))).toEqual([
     { point: "/", readOnly: true, type: "tmpfs" },
     { point: "/usr", readOnly: true, type: "ext4" },

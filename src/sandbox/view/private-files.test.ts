@@ -51,7 +51,7 @@ test("of a folder that a package manager fills, only its own entries are looked 
   expect(found()).toEqual(["lib/other/one/inner/key", "lib/packages/key"]);
 });
 
-test("what is private and empty is found as soon as it is filled", () => {
+test("an empty private file is found as soon as it has content", () => {
   writeFileSync(join(folder, "empty"), "", { mode: 0o600 });
   mkdirSync(join(folder, "keys"), { mode: 0o700 });
   expect(found()).toEqual([]);

@@ -37,7 +37,7 @@ function look(command: string, ...folders: string[]): Toolchains {
 
 const namesOf = (paths: readonly string[]): string[] => paths.map((path) => path.slice(home.length + 1));
 
-test("a version manager comes back with its programs and what they load", () => {
+test("a version manager is visible with its programs and the files that they load", () => {
   program(".pyenv/shims/python3");
   program(".pyenv/versions/3.13/bin/python3");
   keep(".pyenv/version");
@@ -188,7 +188,7 @@ test("the home itself, the root and folders that are not there never come back",
   expect(found("sh", "", "project", "nowhere/bin")).toEqual([]);
 });
 
-test("what is visible already is not mounted again", () => {
+test("a path that is already visible is not mounted again", () => {
   expect(
     findToolchains({ path: "/usr/bin:/usr/sbin", command: "sh", home, root, visible: ["/usr"] }),
   ).toEqual({ shown: [], maskedFiles: [], maskedFolders: [] });

@@ -41,7 +41,7 @@ test("binds values in the order of the columns, and defaults for omitted ones", 
   expect(ORDERS.defaults).toEqual({ isGift: null, note: "-" });
 });
 
-test("parses what it has bound", () => {
+test("parses the values that it has bound", () => {
   const row = { order_id: 1, status: "sent", is_paid: 1, is_gift: null, note: "x", other: 2 };
   const parsed = { id: 1, status: "sent", isPaid: true, isGift: null, note: "x" } as const;
   expect(ORDERS.parse(row)).toEqual(parsed);
