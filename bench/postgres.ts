@@ -1,4 +1,4 @@
-/** The same calls on a real PostgreSQL server with a pool: sequentially, and 64 at once. */
+/** The same calls on a real PostgreSQL server with a pool: sequentially, and 64 concurrently. */
 import { createRuntime, defineTool } from "toolwright";
 import { z } from "zod";
 import type { Row } from "./bench.ts";

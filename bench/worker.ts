@@ -77,7 +77,7 @@ const count = defineTool({
   execute: ({ n }, ctx) => ({ n, key: ctx.idempotencyKey }),
 });
 
-/** Microseconds per recorded call: programs of a worker make many at once. */
+/** Microseconds per recorded call: programs of a worker make many concurrently. */
 async function recordedCalls(store: string): Promise<number> {
   await using runtime = createRuntime({ store });
   await using worker = createWorker({

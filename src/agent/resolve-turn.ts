@@ -21,7 +21,7 @@ export interface TurnInput {
   /** The number of messages, and the hash of all of them. */
   readonly count: number;
   readonly hash: string;
-  /** How many of them earlier turns of the run have stored; `said` holds the rest. */
+  /** How many of them earlier turns of the run have stored; `said` has the rest. */
   readonly after: number;
   readonly said: readonly AgentMessage[];
   readonly plan: Plan;

@@ -35,7 +35,7 @@ export function createAgentTool(invoke: Invoke, options: AgentToolOptions = {}, 
   const name = options.name ?? options.toolName ?? own;
   if (name === undefined || name === "") {
     throw new ToolwrightError("TOOL_DEFINITION_INVALID", "An agent that is used as a tool needs a name.", {
-      hint: "Give it one: createSmartAgent({ name }), or agent.asTool({ name, description }).",
+      hint: "Name the agent: createSmartAgent({ name }), or agent.asTool({ name, description }).",
     });
   }
   return createCallable(

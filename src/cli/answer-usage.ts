@@ -67,7 +67,7 @@ function choiceHint(message: string): string | undefined {
   return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }
 
-/** `--allow-network=false` is what many others take. Here a switch takes no value. */
+/** Many other commands accept `--allow-network=false`. Here a switch takes no value. */
 function switchHint(command: Command, message: string): string | undefined {
   const [, long = "", value = ""] = /'(--[\w-]+)=([^']*)'/.exec(message) ?? [];
   const isSwitch = command.options.some((option) => option.isBoolean() && option.long === long);

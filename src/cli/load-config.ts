@@ -72,7 +72,7 @@ export interface Config extends ConfigSettings {
   readonly tools: Tool[];
 }
 
-/** The runtime options that a config sets, without the store and the tools: all that commands do not use themselves. */
+/** The runtime options that a config sets, without the store and the tools, which commands use themselves. */
 export function runtimeOptionsOf(config: Partial<Config> = {}): Omit<RuntimeOptions, "store" | "tools"> {
   const {
     tools: _tools,

@@ -44,7 +44,7 @@ export async function serveStore(screen: Screen, options: ServeCommandOptions): 
   );
   print(screen, server, options.store);
   if (options.open === true) openInBrowser(screen, server.signInUrl);
-  // With --json, stdout holds the result only, whatever workflows print.
+  // With --json, stdout has only the result, even if workflows print.
   const restore = screen.isJson ? reserveStdout() : () => undefined;
   await stopped;
   restore();

@@ -10,7 +10,7 @@ import { toStartOptions } from "./run-options.ts";
 
 /**
  * Files are loaded when a run is first requested, so that a broken one does not prevent the start. All are loaded then:
- * the tools of that run could change the others, and what they import, and this process would run the changed code.
+ * the tools of that run could change the other files and their imports, and this process would run the changed code.
  */
 export function servedWorkflows(config: ConfigSettings | undefined): Record<string, WorkerWorkflowSource> {
   const options = toStartOptions({ store: "" }, config);

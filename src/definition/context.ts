@@ -128,7 +128,7 @@ interface Frame {
   readonly copy: PackageCopy;
 }
 
-// All copies of the package share one storage, whatever their version: each must see that it is inside a run.
+// All copies of the package of every version share one storage: each must see that it is inside a run.
 const storage = sharedByCopies("frames.1", () => new AsyncLocalStorage<Frame>());
 
 /** The fields that a caller may set. Any other field is a capability and is not checked. */

@@ -238,7 +238,10 @@ function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {
   return terminal === true ? { status: "complete" } : terminal;
 }
 
-/** Whether an equal call of a later attempt runs again, whatever the outcome of the earlier one. A business key wins. */
+/**
+ * Whether an equal call of a later attempt runs again, regardless of the earlier outcome. A business key takes
+ * precedence.
+ */
 export function runsInEachAttempt(spec: ToolSpec): boolean {
   return spec.replay === "run" && spec.idempotencyKey === undefined;
 }

@@ -139,7 +139,7 @@ export class Call extends Progress {
   guards: Map<string, Guard> | undefined = undefined;
   /** Writes of the transaction that ends the call, by policy. `journal` runs them. */
   settlers: Map<string, Settler> | undefined = undefined;
-  /** Functions that `cleanUp` runs when the call has ended, whatever its outcome. */
+  /** Functions that `cleanUp` runs when the call has ended, with any outcome. */
   cleanups: (() => void)[] = [];
 
   // Written by `begin`.
@@ -179,7 +179,7 @@ export class Call extends Progress {
   failure: ToolwrightError | undefined = undefined;
 
   /**
-   * Assigns the index synchronously: the order of the calls decides, whatever they await later. The key follows once the
+   * Assigns the index synchronously: the order of the calls decides, not what they await later. The key follows once the
    * store is open, since redacted arguments are hashed with the store's secret.
    */
   constructor(scope: Scope, spec: ToolSpec, args: unknown, mode: Call["mode"], options: CallOptions) {

@@ -64,7 +64,7 @@ function copyOf<Event>(event: Event): Event {
   }
 }
 
-/** Reporting an error must not throw, whatever was thrown. */
+/** Reporting an error must not throw, even for an odd thrown value. */
 function textOf(error: unknown): string {
   try {
     return messageOf(error);

@@ -17,8 +17,8 @@ import { enterFlight } from "./calls-in-flight.ts";
 import { HostValue } from "../util/encode.ts";
 
 /**
- * Resolves with the outcome of the call, whatever it is. Rejects only if the store failed, or with the control flow of the
- * loop that makes the call.
+ * Resolves with the outcome of the call, even if it failed. Rejects only if the store failed, or with the control flow
+ * of the loop that makes the call.
  */
 export async function invoke(
   scope: Scope,

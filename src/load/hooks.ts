@@ -40,7 +40,7 @@ interface Loaded {
   readonly shortCircuit: boolean;
 }
 
-/** Marks the entry file of a command: its JavaScript may contain JSX, whatever its extension. */
+/** Marks the entry file of a command: its JavaScript may contain JSX under any extension. */
 export const ENTRY = "toolwright-entry";
 
 export function load<Result>(

@@ -47,7 +47,8 @@ export async function explainWorkflow(store: Store, run: WorkflowRunRow): Promis
   if (run.file !== null || run.status === "finished" || isQueued) return { ...explanation, because };
   const row = await store.read(() => readRunRow(run.runId));
   const isServed = row !== undefined && (await readOutlook(store, row)).mayTake;
-  // `toolwright resume` hands a run that has ended to a worker that knows it. Any other run a worker continues by itself.
+  // `toolwright resume` hands a run that has ended to a worker that knows it. A worker continues any other run
+  // without a command.
   if (isServed && isOver(run.status)) return { ...explanation, because };
   // A resume needs a file that only the author of the program knows.
   const next = explanation.next.filter(({ action, flags }) => action !== "resume" || flags.length > 0);

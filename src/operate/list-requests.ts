@@ -1,4 +1,4 @@
-/** Approval requests, oldest first, with the number of all that match. */
+/** Approval requests, oldest first, with the total number of matches. */
 import type { Approval } from "../invoke/approval.ts";
 import { readApprovals } from "../runtime/approvals.ts";
 import type { Store } from "../store/store.ts";

@@ -8,7 +8,7 @@ export type CommandFlag = readonly [name: string] | readonly [name: string, valu
 export interface NextStep {
   /** The name of the command that does it. */
   readonly action: string;
-  /** What it does, if the command does not say so by itself. */
+  /** A description, if the command is not self-explanatory. */
   readonly label?: string | undefined;
   readonly operands: readonly string[];
   readonly flags: readonly CommandFlag[];

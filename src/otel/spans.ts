@@ -67,7 +67,7 @@ export class Spans {
     );
   }
 
-  /** Background work starts in the context of whatever started it, which may have ended hours ago. */
+  /** Background work starts in the context of its caller, which may have ended hours ago. */
   apart<T>(work: () => T): T {
     return runInFrame({ context: ROOT_CONTEXT, agent: undefined }, this.#watch, work);
   }

@@ -115,7 +115,7 @@ export interface RunWait {
   readonly kind: "timer" | "signal";
   /** The name of the signal. */
   readonly signal: string | null;
-  /** When the wait ends by itself. */
+  /** When the wait times out or the sleep is over. */
   readonly dueAtMs: number | null;
   /** The time is up or the signal has arrived, and the run has not continued yet. */
   readonly isOver: boolean;

@@ -106,7 +106,7 @@ export class Backend {
     }
   }
 
-  /** The store cannot be opened, or its file was deleted or replaced. The next request opens whatever is there then. */
+  /** The store cannot be opened, or its file was deleted or replaced. The next request opens the file that exists then. */
   #reopenNext(runtime: Runtime): void {
     if (this.#own !== runtime || typeof this.#store !== "string") return;
     this.#own = undefined;

@@ -35,7 +35,7 @@ export interface HandlerOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of pages that may write, besides the server's own. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Refuses every decision and command, whatever the scopes of the token are. */
+  /** Refuses every decision and command, regardless of the token's scopes. */
   readonly readOnly?: boolean | undefined;
   /** The workflows that `POST /runs` starts, and that are resumed in this process. */
   readonly workflows?: ServedWorkflows | undefined;

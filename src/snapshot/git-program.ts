@@ -26,7 +26,7 @@ export function findGit(roots: readonly string[], from: NodeJS.ProcessEnv = proc
   return { file, env: { ...FIXED_ENVIRONMENT, PATH: path, ...homeOf(from) } };
 }
 
-/** Placed before every git command: turns off programs and maintenance, whatever a config file says. */
+/** Placed before every git command: turns off programs and maintenance, and overrides every config file. */
 export const FIXED_ARGUMENTS: readonly string[] = [
   "--no-pager",
   ...[

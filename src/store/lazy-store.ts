@@ -11,7 +11,7 @@ type WatchCommits = () => ((ms: number) => void) | undefined;
 
 interface LazyStoreOptions {
   readonly watchCommits?: WatchCommits | undefined;
-  /** Every commit survives a power loss, whatever its caller needs. */
+  /** Every commit survives a power loss, even if its caller needs less. */
   readonly isAlwaysFull?: boolean | undefined;
 }
 

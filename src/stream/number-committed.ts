@@ -35,7 +35,7 @@ export function* numberCommitted(runId: string): Transaction<NumberedPart[]> {
   return found;
 }
 
-/** The same for calls that ended between two responses, and for all that numbered responses lack. */
+/** The same for calls that ended between two responses, and for calls that numbered responses lack. */
 export function* numberMissingResults(runId: string): Transaction<NumberedPart[]> {
   const ended = yield* endedModelCalls(runId);
   if (ended.length === 0) return [];

@@ -83,7 +83,7 @@ async function requestRow({ tools, messages }: Loop, part: unknown): Promise<voi
   await needsApprovalInContext(waitingFor(call.spec), call.args, optionsOf(call, messages));
 }
 
-/** A tool that needs approval because its loop requires it, whatever its own `needsApproval`. */
+/** A tool that needs approval because its loop requires it, regardless of its own `needsApproval`. */
 function waitingFor(spec: ToolSpec): ToolSpec {
   return { ...spec, needsApproval: true };
 }

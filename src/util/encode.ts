@@ -1,5 +1,5 @@
 /**
- * The stored form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for what JSON would lose.
+ * The stored form of a value: JSON where JSON is enough, tagged objects (`{"$type":…}`) for values that JSON would lose.
  * Decoding returns an equal value, so a replayed call returns the same value as the live call. A value that cannot be
  * stored is an error that names its path; nothing falls back to `[object Object]`.
  *

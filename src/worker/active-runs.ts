@@ -67,7 +67,7 @@ export class ActiveRuns {
     const release = new RunRelease();
     const { telemetry } = this.#worker.host;
     const drive = (): Promise<void> => this.#drive(run, release);
-    // Each activation is a separate trace, whatever started the worker or woke it up.
+    // Each activation is a separate trace, unrelated to the span that started or woke the worker.
     const ended = (telemetry === undefined ? drive() : telemetry.apart(drive))
       .catch((error: unknown) => this.#runFailed(run, error))
       .then(() => this.#worker.onEnded(run.runId))

@@ -14,7 +14,7 @@ import { loadPgBoss } from "./load-pg-boss.ts";
 import type { WakeUps } from "./wake-up.ts";
 
 const CHANNEL = "toolwright_ready";
-/** Polls are for what notifications miss. Without them, polls are what wakes the worker. */
+/** Polls find runs whose notifications were lost. Without notifications, only polls wake the worker. */
 const POLL_MS = 10_000;
 const POLL_ALONE_MS = 500;
 const BATCH = 100;

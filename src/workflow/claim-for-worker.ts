@@ -149,7 +149,7 @@ async function changePolicy(options: WorkerClaimOptions, stored: WorkflowRunRow)
   const row = await host.store.read(() => readRunRow(runId));
   const policy = row?.onChange ?? planOf(workflow, runId, decode(stored.inputJson), file).onChange ?? "ask";
   if (policy !== "pin") return policy as OnChange;
-  // The same build is the same code, whatever the digest says.
+  // The same build is the same code, even if the digest differs.
   return row?.build !== null && row?.build === build ? "continue" : "pin";
 }
 

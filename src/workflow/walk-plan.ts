@@ -14,7 +14,7 @@ interface WalkOptions {
   readonly states: TaskStates;
   /** Called for each task that may run now. */
   readonly onReady: (task: TaskInstance) => void;
-  /** The latest pass of a loop that has started: those before it are over, whatever the tree contains now. */
+  /** The latest pass of a loop that has started: earlier passes are over, even if the tree has changed. */
   readonly firstPass: (node: LoopNode, loop: readonly number[]) => number;
   /** Whether a pass of a loop has started, or is certain to start. */
   readonly isPassStarted: (node: LoopNode, loop: readonly number[], index: number) => boolean;

@@ -171,7 +171,7 @@ test("the same approved history submitted twice runs the call once", async () =>
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("the same approved history submitted twice at once runs the call once", async () => {
+test("the same approved history submitted twice concurrently runs the call once", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);
@@ -184,7 +184,7 @@ test("the same approved history submitted twice at once runs the call once", asy
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("the same approved history that two runtimes on one store submit at once runs the call once", async () => {
+test("the same approved history that two runtimes on one store submit concurrently runs the call once", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   await using other = createRuntime({ store });

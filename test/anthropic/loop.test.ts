@@ -118,7 +118,7 @@ test("parallel calls run at the same time, no more than allowed, and their resul
   }
 });
 
-test("at most eight calls run at once by default", async () => {
+test("at most eight calls run concurrently by default", async () => {
   let running = 0;
   let most = 0;
   const met = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** An agent loop whose process is killed resumes after its last effect, whatever ids the model gives its calls. */
+/** An agent loop whose process is killed resumes after its last effect, even if the model gives its calls new ids. */
 import { describe, expect, test } from "vitest";
 import { createRuntime } from "../../src/index.ts";
 import type { CrashRunOptions } from "../../src/testing/index.ts";

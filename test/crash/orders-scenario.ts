@@ -1,4 +1,4 @@
-/** Orders that must be placed once each, whatever happens to the program that places them. */
+/** Orders that must be placed once each, even if the program that places them is killed. */
 import { expect } from "vitest";
 import { createRuntime, type LoggedCall } from "../../src/index.ts";
 import type { CrashRunOptions, ProgramRun } from "../../src/testing/index.ts";

@@ -65,7 +65,7 @@ function skusOf(shop: Shop): string[] {
 }
 
 describe.each(STORE_KINDS)("on $name", (storeKind) => {
-  test.concurrent("an approved call that both resume at once has one effect", async () => {
+  test.concurrent("an approved call that both resume concurrently has one effect", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     const skus = ["a", "b", "c", "d"];
@@ -102,7 +102,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   });
 
   test.concurrent.each(["keyed", "reconciled"] as const)(
-    "a cut off call of a %s tool that both resume at once has one effect",
+    "a cut off call of a %s tool that both resume concurrently has one effect",
     async (kind) => {
       await using store = await storeKind.fresh();
       await using shop = await openShop(50);
@@ -171,7 +171,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     expect(shop.requests).toBe(1);
   });
 
-  test.concurrent("a business key that both use at once, in two runs, has one effect", async () => {
+  test.concurrent("a business key that both use concurrently, in two runs, has one effect", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop(100);
     const input = (runId: string) =>

@@ -32,7 +32,7 @@ describe.each<Era>(["legacy", "modern"])("%s clients", (era) => {
   });
 });
 
-it("has one effect when the same key is sent many times at once, to two servers", async () => {
+it("has one effect when the same key is sent many times concurrently, to two servers", async () => {
   const folder = createServerFolder();
   const clients = await Promise.all([connect(folder), connect(folder)]);
   const answers = await Promise.all(
@@ -61,7 +61,7 @@ it("refuses a key that was used for different arguments or for another tool, and
   expect(ledgerOf(folder)).toEqual(["apple"]);
 });
 
-it("gives a key that two calls send at once to one of them", async () => {
+it("gives a key that two calls send concurrently to one of them", async () => {
   const folder = createServerFolder();
   const clients = await Promise.all([connect(folder), connect(folder)]);
   const answers = await Promise.all(

@@ -262,7 +262,7 @@ test("the same approved state resumed twice runs the call once", async () => {
   expect(orders.placed).toEqual(["a"]);
 });
 
-test("the same approved state that two runtimes on one store resume at once runs the call once", async () => {
+test("the same approved state that two runtimes on one store resume concurrently runs the call once", async () => {
   const store = await createMemoryStore();
   await using one = createRuntime({ store });
   await using other = createRuntime({ store });

@@ -73,7 +73,7 @@ it("a run that waits for approval has not failed", async () => {
   expect(spanNamed(seen.spans(), "invoke_agent").attributes["toolwright.status"]).toBe("finished");
 });
 
-it("runs of a worker are separate traces, whatever started the worker", async () => {
+it("runs of a worker are separate traces, unrelated to the span that started the worker", async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   onTestFinished(() => context.disable());
   const seen = openSdk();

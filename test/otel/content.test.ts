@@ -113,7 +113,7 @@ it("the content of a call has no key of the calls inside it, at any depth", asyn
   for (const key of keys) expect(text).not.toContain(key);
 });
 
-it("an error type is a code or the name of a class, whatever a library calls its errors", async () => {
+it("an error type is a code or a class name, even if a library names its errors differently", async () => {
   const seen = openSdk();
   await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });
   for (const name of ["APIError", "red-key 42 was refused"]) {

@@ -179,7 +179,7 @@ describe("a decision", () => {
     expect(effects).toHaveLength(0);
   });
 
-  it("rule 20: works once: two runtimes that redeem it at once have one effect", async () => {
+  it("rule 20: works once: two runtimes that redeem it concurrently have one effect", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge(
       { needsApproval: true },

@@ -1,4 +1,4 @@
-/** Rule 1: calls with different arguments are different calls, whatever kinds of values the arguments hold. */
+/** Rule 1: calls with different arguments are different calls, for all kinds of argument values. */
 import { defineTool } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -33,7 +33,7 @@ describe("calls whose arguments differ", () => {
     // oxlint-disable-next-line no-sparse-arrays
     ["in a hole that is not undefined", [1, , 3], [1, undefined, 3]],
     ["in an error and its fields", new Error("a"), { name: "Error", message: "a" }],
-  ])("%s have their own results, in whatever order they are repeated", async (_what, one, other) => {
+  ])("%s have their own results, in any order of repetition", async (_what, one, other) => {
     const world = await createWorld();
     const { keep, kept } = createKeep();
     const first = await world.runtime();

@@ -1,4 +1,4 @@
-/** Errors have one shape for every reader, whatever was thrown. */
+/** Errors have one shape for every reader and every thrown value. */
 import { defineTool, ERROR_CODES, type ErrorCode, ToolwrightError } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -31,7 +31,7 @@ async function outcomeOf(thrown: unknown) {
   return { error: outcome.error, row, detached: await tool.execute({}).catch((error: unknown) => error) };
 }
 
-describe("whatever is thrown", () => {
+describe("every thrown value", () => {
   const circular: Record<string, unknown> = { name: "loop" };
   circular["self"] = circular;
   it.each<[string, unknown, RegExp]>([

@@ -36,7 +36,7 @@ const line = (world: World) => world.rows("SELECT owner_id FROM toolwright_limit
 const places = (world: World) => world.rows("SELECT name FROM toolwright_reservations WHERE run_id = ''");
 
 describe("concurrency", () => {
-  it("rule 24: no more than `max` calls run at once in several runtimes, and all of them end", async () => {
+  it("rule 24: no more than `max` calls run concurrently in several runtimes, and all of them end", async () => {
     const world = await createWorld();
     let atOnce = 0;
     const peaks: number[] = [];

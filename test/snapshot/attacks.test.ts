@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux").each(USERS)("attacked by %s", (_use
     );
   });
 
-  it("stores no file from outside, whatever is replaced by a link meanwhile", () => {
+  it("stores no file from outside, even if files are replaced by links meanwhile", () => {
     expect(after("a folder exchanged for a link while snapshots are taken")).toEqual({ leaked: false });
     expect(after("a folder exchanged for a link while a snapshot is restored")).toEqual({ leaked: false });
   });

@@ -25,7 +25,7 @@ it("stores in schemas of one database each have their own, with the same names",
   }
 });
 
-it("runs that start at once in an empty store create them once, and all continue", async () => {
+it("runs that start concurrently in an empty store create them once, and all continue", async () => {
   const names = ["a", "b", "c", "d", "e", "f"];
   for (let round = 0; round < 4; round += 1) {
     const store = await freshPostgresSchema();

@@ -56,7 +56,7 @@ async function fetchText(url: string): Promise<string> {
   return decode(await readBytes(response));
 }
 
-/** Reads at most as many bytes as an item may have, whatever the server sends. */
+/** Reads at most as many bytes as an item may have, even if the server sends more. */
 async function readBytes(response: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;

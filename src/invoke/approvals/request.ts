@@ -96,7 +96,7 @@ async function describe(
   const now = host.clock.now();
   const ttlMs = spec.approvalTtlMs ?? host.approvalTtlMs;
   return {
-    // Derived from the call, so that two processes that request approval at once create one request.
+    // Derived from the call, so that two processes that request approval concurrently create one request.
     id: `apr_${digest([call.key, kind, round]).slice(0, 24)}`,
     kind,
     runId,

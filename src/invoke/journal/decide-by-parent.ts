@@ -35,7 +35,7 @@ interface ParentCall {
 export async function decideByParent(call: Call): Promise<Result | undefined> {
   const { spec, scope, host } = call;
   if (scope.originId === undefined || !isUnrepeatable(spec)) return undefined;
-  // A business key is claimed in the whole store, whatever the fork says. A revert belongs to its own run.
+  // A business key is claimed in the whole store, and no option of a fork changes that. A revert belongs to its own run.
   if (spec.idempotencyKey !== undefined || scope.identity.path === REVERT_PATH) return undefined;
   const found = await host.store.read(() => findInLine(call));
   if (found === undefined) return undefined;
@@ -78,7 +78,7 @@ function reuse(call: Call, row: RecordedCall): Result {
   }
 }
 
-/** A late result is all that is known of a call that failed although its effect happened. */
+/** The late result is the only information about a call that failed although its effect happened. */
 function outputOf(row: RecordedCall): string {
   return row.status === "success" ? wholeOutput(row) : (row.lateJson ?? encode(undefined));
 }

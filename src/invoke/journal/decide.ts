@@ -57,7 +57,7 @@ export async function decide(call: Call): Promise<Result | undefined> {
   }
 }
 
-/** A resume: finished calls are never run again, whatever the tool. */
+/** A resume: finished calls of every tool are never run again. */
 async function sameAttempt(call: Call, row: RecordedCall): Promise<Result | undefined> {
   call.note = row.note ?? undefined;
   switch (row.status) {
@@ -131,7 +131,7 @@ async function failedInEarlierTry(call: Call, row: CallRow): Promise<Result | un
   call.mayHaveHappened = row.effect !== "none";
   const { spec } = call;
   const isSafe = row.effect === "none" || !isUnrepeatable(spec) || runsInEachAttempt(spec);
-  // A late success is the outcome of the call, whatever the tool.
+  // A late success is the outcome of the call, for every tool.
   if (!isSafe || row.effect === "happened") return interrupted(call, row);
   await restoreApproval(call, row);
   return undefined;
@@ -249,7 +249,7 @@ async function resumePending(call: Call, row: CallRow): Promise<Result | undefin
     case "expired":
       return { kind: "error", error: expired(call, approval) };
     case "void":
-      // Void without a decision: the run was cancelled, or the task ended. Request again, whatever needsApproval says now.
+      // Void without a decision: the run was cancelled, or the task ended. Request again, without asking needsApproval.
       return requestAgain(call, approval);
   }
 }

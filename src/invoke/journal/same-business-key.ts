@@ -37,7 +37,7 @@ export function hadEffect({ status, effect }: CallRow): boolean {
   return status === "success" || effect === "happened";
 }
 
-/** The result of another call under the same business key, whatever `replay` says. */
+/** The result of another call under the same business key, regardless of `replay`. */
 export async function resultOfSameBusinessKey(call: Call, done: RecordedCall): Promise<Result> {
   // Both calls have the same arguments. What was noted before is about this call, which does not run.
   call.note = isEdited(call) ? editNote(done.inputJson) : undefined;

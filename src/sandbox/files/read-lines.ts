@@ -9,7 +9,7 @@ import { fileError } from "./file-error.ts";
 export interface LineRange {
   /** Number of the first line, from 1. */
   readonly offset: number;
-  /** Number of lines. Undefined means all that follow. */
+  /** Number of lines. Undefined: all following lines. */
   readonly limit: number | undefined;
 }
 

@@ -10,8 +10,8 @@ export const CALL_MARK = "TOOLWRIGHT_CALL";
 
 /**
  * `env` is the environment that the process was started with. Only processes of this call are killed. Until process
- * ids wrap around, descendants have higher ids. After a command that ended by itself, checking only those is enough
- * and far cheaper.
+ * ids wrap around, descendants have higher ids. After a command that ended without a kill, checking only higher ids is
+ * enough and far cheaper.
  */
 export function killDescendants(
   pid: number,

@@ -30,7 +30,7 @@ export function splitScript(script: string): string[][] {
   const close = (): void => {
     endCommand();
     quote = outer.pop()?.quote;
-    // The rest of a quoted word is not a command, whatever it contains.
+    // The rest of a quoted word is never a command.
     if (quote !== undefined) add("\0");
   };
 

@@ -65,7 +65,7 @@ export type NewApproval = RowOf<(typeof REQUEST)["map"]>;
 const INSERT = `INSERT INTO toolwright_approvals (status, ${REQUEST.list()})
 VALUES ('pending', ${REQUEST.parameters()}) ON CONFLICT DO NOTHING`;
 
-/** The id derives from the call, so two processes that request approval at once share one request. */
+/** The id derives from the call, so two processes that request approval concurrently share one request. */
 export function* insertApproval(approval: NewApproval): Transaction<void> {
   yield* change(INSERT, ...REQUEST.values(approval));
 }

@@ -26,7 +26,7 @@ export function* createOutputView(
   const names = [key, `${workflow}__${key}`];
   const wanted: readonly Column[] = [null, ...fields];
   for (const name of names) if (holds(yield* columnsOfView(name), wanted)) return name;
-  // If several processes start at once, one creates the view; the others wait here and then see it.
+  // If several processes start at the same time, one creates the view; the others wait here and then see it.
   yield* first("SELECT value FROM toolwright_meta WHERE name = 'secret' {update}");
   for (const name of names) {
     const existing = yield* columnsOfView(name);

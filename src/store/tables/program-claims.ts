@@ -109,7 +109,7 @@ export function* endProgram(
   yield* settleRun(runId, errorJson, nowMs, isDecided);
 }
 
-/** The worker gives the run back: another one may take it at once. */
+/** The worker gives the run back: another worker may take it immediately. */
 export function* releaseProgram(runId: string, claim: HeldClaim, nowMs: number): Transaction<void> {
   if (!(yield* dropClaim(runId, claim))) return;
   yield* sealRun(runId);

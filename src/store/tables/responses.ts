@@ -23,7 +23,7 @@ export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
 export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
 
 /**
- * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may
+ * In place of the hash, in a fork: the response answers any request of its loop at that position. Requests of a fork may
  * differ from its parent's, because they show keys of calls and redaction marks.
  */
 export const ANY_REQUEST = "any";

@@ -203,7 +203,7 @@ export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Trans
   yield* markReverted(runId, nowMs);
 }
 
-/** It has reverted all that it could. */
+/** The revert has finished: it reverted every effect that it could. */
 export function endSaga(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET saga_json = NULL WHERE id = ?1", runId);
 }

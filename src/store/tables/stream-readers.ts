@@ -170,7 +170,7 @@ export function* sealUnread(runId: string, scopes: DeletedScopes): Transaction<v
     last,
   );
   const readers = behind.filter((row) => readInteger(row, "is_alive") === 1);
-  // One that was only suspended finds that its row is gone, and so that it has missed something.
+  // A reader that was only suspended finds its row missing, so it knows that it has missed parts.
   for (const row of behind)
     if (!readers.includes(row)) yield* forgetReader({ runId, readerId: readText(row, "reader_id") });
   const start = Math.min(...readers.map((row) => readInteger(row, "read_index")));

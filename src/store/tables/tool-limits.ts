@@ -1,5 +1,5 @@
 /**
- * The limits of tools across processes. A place under `concurrency` is a reservation that belongs to no run, so whatever
+ * The limits of tools across processes. A place under `concurrency` is a reservation that belongs to no run, so code that
  * releases the reservations of a call releases its place too. Processes that wait for a place queue here.
  */
 import { readInteger, readText } from "./columns.ts";

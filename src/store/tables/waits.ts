@@ -155,7 +155,7 @@ export function* readWaits(runId: string, clockMs: number | null = null): Transa
 
 /** The columns that a list shows about the waits of a run. */
 export interface WaitFacts {
-  /** The first time at which one of them ends by itself. */
+  /** The first time at which one of them ends without a signal. */
   readonly dueAtMs: number | null;
   /** The name of one of the signals. */
   readonly signal: string | null;

@@ -20,12 +20,12 @@ export function commit<T>(store: Store, work: () => Transaction<T>): Promise<T> 
   return store.transaction(work, "normal");
 }
 
-/** Runs the same work in several stores at once, and returns the results in order. */
+/** Runs the same work in several stores concurrently, and returns the results in order. */
 export function inEach<T>(stores: readonly Store[], work: () => Transaction<T>): Promise<T[]> {
   return Promise.all(stores.map((store) => commit(store, work)));
 }
 
-/** Runs the same change in several stores at once, and returns the total number of changed rows. */
+/** Runs the same change in several stores concurrently, and returns the total number of changed rows. */
 export async function changesInEach(
   stores: readonly Store[],
   work: () => Transaction<number>,

@@ -16,7 +16,7 @@ async function used(store: Store, name: string): Promise<number> {
   return (await store.read(() => peekUsage("run-1", name)))?.used ?? 0;
 }
 
-/** Reads, computes and writes: without isolation, two at once lose an update. */
+/** Reads, computes and writes: without isolation, two concurrent transactions lose an update. */
 function* increment(name: string): Transaction<void> {
   const { used: before } = yield* readUsage("run-1", name);
   yield* change(
