@@ -52,7 +52,7 @@ await bundle.close();
 const written = new Set(output.map(({ fileName }) => `dist/${fileName}`));
 for (const chunk of output)
   if (chunk.type === "chunk") for (const input of chunk.moduleIds) assertSameDepth(input, chunk.fileName);
-// Those of an older build. They are removed last, so that a process that starts meanwhile finds all its files.
+// Files of an older build. They are removed last, so that a process that starts meanwhile finds all its files.
 for (const file of globSync("dist/**/*.js", { cwd: PROJECT }))
   if (!written.has(file) && !file.startsWith("dist/ui/")) rmSync(join(PROJECT, file));
 

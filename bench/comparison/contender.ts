@@ -16,7 +16,7 @@ export interface Contender {
   readonly steps: ((job: StepsJob) => Promise<void>) | string;
 }
 
-/** A call that the model asks for. Its id is random, as ids of real models are. */
+/** A call that the model requests. Its id is random, like the ids of real models. */
 export interface ScriptedCall {
   readonly id: string;
   readonly name: "order";

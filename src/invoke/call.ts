@@ -229,8 +229,8 @@ export function takeSeq(call: Call): void {
 }
 
 /**
- * Before the call enters the pipeline again, because another process was faster. Releases what the policies hold in memory;
- * they acquire it again.
+ * Before the call enters the pipeline again, because another process wrote the call first. Releases what the policies
+ * hold in memory; they acquire it again.
  */
 export function resetCall(call: Call): void {
   cleanUp(call);

@@ -31,7 +31,7 @@ export function responsesBefore(
 }
 
 /**
- * The response that asks for the cut. Models reuse ids: it comes after the responses that ask for the calls before the
+ * The response that requests the cut. Models reuse ids: it comes after the responses that request the calls before the
  * cut.
  */
 function askingFor(

@@ -1,4 +1,4 @@
-/** The instruments, with the units and boundaries that the conventions ask for. */
+/** The instruments, with the units and boundaries that the conventions require. */
 import type { BatchObservableCallback, Counter, Histogram, Meter, ObservableGauge } from "@opentelemetry/api";
 import type { Waiting } from "../invoke/telemetry.ts";
 

@@ -1,4 +1,4 @@
-/** Whether there is an SDK. Without one, calls skip telemetry altogether: the API alone would cost a few microseconds. */
+/** Whether there is an SDK. Without one, calls skip telemetry completely: the API alone would cost a few microseconds. */
 import {
   createNoopMeter,
   type MeterProvider,

@@ -59,7 +59,7 @@ export async function decideApproval(host: Host, id: string, decision: ApprovalD
     if (settled?.status === "denied" && settled.kind === "call") yield* denyEqualRequests(settled);
     if (settled?.status === "approved" && settled.kind === "replay") yield* voidEqualQuestions(settled);
     yield* markReady(current.runId);
-    // Only telemetry asks for it.
+    // Only telemetry needs it.
     const earlier = host.telemetry === undefined ? null : yield* traceOfRequest(current);
     return { row: settled, kind: yield* kindOfRun(current.runId), trace: earlier };
   }, "full");

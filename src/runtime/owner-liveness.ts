@@ -1,4 +1,4 @@
-/** Whether an owner is alive. One rule for every process that asks. */
+/** Whether an owner is alive. Every process uses this one rule. */
 import type { OwnerRow } from "../store/tables/owners.ts";
 import { isProcessAlive } from "./process-identity.ts";
 

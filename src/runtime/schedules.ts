@@ -53,7 +53,7 @@ export interface Schedules {
   list(): Promise<Schedule[]>;
   /** Starts no more runs. Queued runs still finish. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   pause(name: string): Promise<Schedule>;
-  /** Ends a pause. Times that passed meanwhile are not made up for. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
+  /** Ends a pause. Times that passed in the meantime are skipped. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   resume(name: string): Promise<Schedule>;
   /** Deletes the schedule and its queued runs. Runs that were started stay. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   remove(name: string): Promise<void>;

@@ -45,7 +45,7 @@ export async function takeScopeFor(
       const { ownerId } = host;
       const row = yield* ensureScope(identity, attempt, now, { ...run, ownerId });
       if (row.isSealed) throw runReverted(identity.runId);
-      // Another owner was faster: check that one.
+      // Another owner took the scope first: check that owner.
       if (row.ownerId !== holder) return undefined;
       if (row.isOfNewRun !== true && run.kind !== "workflow")
         yield* reopenRun(identity.runId, ownerId, run.inputJson ?? null, now);

@@ -26,7 +26,10 @@ export class Backend {
   readonly #store: StoreOption | undefined;
   readonly #openRuntime: () => Runtime;
   #own: Runtime | undefined;
-  /** Whether a missing file may be created: once, if it was missing at the start. A deleted store must not come back empty. */
+  /**
+   * Whether a missing file may be created: once, if it was missing at the start. A deleted store must not be recreated
+   * empty.
+   */
   #mayCreate: boolean;
   #isClosed = false;
 

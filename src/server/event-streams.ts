@@ -138,7 +138,7 @@ export class EventStreams {
     );
   }
 
-  /** All streams of a room have seen the same state, so that one patch serves them all. */
+  /** All streams of a room have the same state, so that one patch serves all of them. */
   #join(topic: Topic, state: unknown, readAt: number, stream: Stream): void {
     const existing = this.#rooms.get(topic.key);
     if (existing !== undefined) publish(existing, state, readAt);

@@ -13,7 +13,7 @@ export class LiveResponse {
   readonly #id: string;
   readonly #streams: RunStreams;
   #stream: RunStream | undefined;
-  /** What was said before the first reader arrived. */
+  /** The parts from before the first reader arrived. */
   #unread: StreamPartDetails[] = [];
   /** The parts that readers have received, without retracted parts. */
   #said: NumberedPart[] = [];
@@ -40,7 +40,7 @@ export class LiveResponse {
     return this.#stream !== undefined;
   }
 
-  /** Whether anything was said since the start, or since the last retraction. */
+  /** Whether there are parts since the start, or since the last retraction. */
   hasParts(): boolean {
     return this.#hasParts;
   }

@@ -73,7 +73,7 @@ export class RegisteredReader {
   async open(kept: KeptParts | "forgotten" | undefined, deletedIndex: number): Promise<string[]> {
     if (kept === undefined) return [];
     if (kept === "forgotten") {
-      // It was silent for too long, and comes back.
+      // It had not renewed its row for too long, and registers again.
       const deleted = await this.#insert();
       this.#assertRead(Math.max(deleted, deletedIndex));
       return [];

@@ -83,7 +83,7 @@ export class RunStreams {
     try {
       await watching;
     } catch (error) {
-      // The store did not answer. The next reader asks again.
+      // The store did not answer. The next reader tries again.
       if (this.#watch === watching) this.#watch = undefined;
       await leave();
       throw error;

@@ -12,7 +12,7 @@ export interface StreamPlace {
   readonly nodeId?: string | undefined;
   /** The turn of a chat minus one, or the pass of a loop. */
   readonly iteration?: number | undefined;
-  /** The call inside which an agent said it. */
+  /** The call in which the agent runs that produced the part. */
   readonly parentKey?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export type StreamPart =
 /** A part of a response, before it has an index. */
 export type NumberedPart = StreamPlace & StreamPartDetails;
 
-/** Where parts come from. */
+/** The origin of parts. */
 export interface PartOrigin {
   readonly runId: string;
   readonly scopeId: number;

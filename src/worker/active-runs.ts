@@ -13,7 +13,7 @@ import type { WorkerOptions } from "./options.ts";
 import type { ServedCode } from "./served.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
-/** Another worker was faster: its claim may not be visible yet. */
+/** Another worker claimed the run first: its claim may not be visible yet. */
 const LOST_MS = 250;
 
 export interface TakingWorker {

@@ -54,7 +54,7 @@ export interface WorkerClaimOptions extends WorkerWorkflow {
 
 export type WorkerClaim =
   | { readonly kind: "ended"; readonly result: WorkflowResult }
-  /** Another process was faster, or the run has ended. */
+  /** Another process claimed the run first, or the run has ended. */
   | { readonly kind: "lost" }
   /** The run belongs to another workflow in the same file. */
   | { readonly kind: "other" }

@@ -14,7 +14,7 @@ export type OnChange = "ask" | "continue" | "pin";
 export interface WorkflowProps extends WithChildren {
   readonly name: string;
   /**
-   * What a worker does with a run whose file, or a local import of it, has changed since the run started. `"ask"` (default):
+   * How a worker treats a run whose file, or a local import of it, has changed since the run started. `"ask"` (default):
    * leaves it until an operator accepts the changes. `"continue"`: runs the new version. `"pin"`: leaves it to a worker with
    * the same build.
    */

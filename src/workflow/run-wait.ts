@@ -82,7 +82,7 @@ function toInputSchema(schema: z.ZodType): object {
   }
 }
 
-/** Another task of the run was faster, or a signal has just arrived. */
+/** Another task of the run used the signal first, or a signal has just arrived. */
 const CHANGED = new Error("the signals have changed");
 
 async function unlessChanged(recorded: Promise<TaskState>): Promise<TaskState | "again"> {

@@ -248,7 +248,7 @@ class Round {
       try {
         await runtime.resolveToolApproval(request.id, decision);
       } catch (error) {
-        // Another process was faster, or the call has ended meanwhile.
+        // Another process decided first, or the call has ended meanwhile.
         if (!ToolwrightError.is(error) || error.code !== "TOOL_APPROVAL_SETTLED") throw error;
       }
     }

@@ -104,7 +104,7 @@ describe("an equal call in a later attempt", () => {
     expect(reads).toBe(1);
   });
 
-  it("rule 13: runs again after an error that said effect none, with the same key", async () => {
+  it("rule 13: runs again after an error with effect none, with the same key", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge({}, (count) => {
       if (count === 1) throw harmless("card declined");
@@ -118,7 +118,7 @@ describe("an equal call in a later attempt", () => {
     expect(await world.log("r1")).toMatchObject([{ effect: "none" }, { effect: "happened" }]);
   });
 
-  it("rule 13: an error that does not state its effect is unknown even if an earlier try said none", async () => {
+  it("rule 13: an error that does not state its effect is unknown even if an earlier try stated none", async () => {
     const world = await createWorld();
     const { charge, effects } = createCharge(
       { retry: { maxRetries: 1, backoffMs: 0 }, onUnknown: "fail" },

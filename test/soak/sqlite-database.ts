@@ -71,7 +71,7 @@ async function lock(address: string, forMs: number): Promise<void> {
     await sleep(forMs);
     other.exec("ROLLBACK");
   } catch {
-    // It did not get the lock: others were faster.
+    // It did not get the lock: other processes were first.
   } finally {
     other.close();
   }

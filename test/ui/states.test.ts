@@ -213,7 +213,7 @@ test("a run can be resumed on its page when that helps: queued without a worker,
   expect(offences).toEqual([]);
 });
 
-test("an interrupted effect whose tool promises an output asks for it before it happened", async () => {
+test("the form for an interrupted effect requires the output that the tool promises", async () => {
   const store = await freshStore();
   const runtime = open(store);
   await runtime.call(pay, { amount: 20 }, { runId: "cut" });

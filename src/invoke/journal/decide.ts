@@ -174,7 +174,7 @@ async function interrupted(call: Call, row: CallRow): Promise<Result | undefined
   if (row.effect === "none") return undefined;
   call.mayHaveHappened = true;
   if (row.effect !== null) return happened(call, row);
-  // An earlier attempt may have succeeded after this one received that the outcome is unknown, or was refused.
+  // An earlier attempt may have succeeded after this attempt found the outcome unknown, or was refused.
   const rows = await call.host.store.read(() => callsByKey(row.scopeId, row.key));
   const done = lateSuccessIn(rows, row);
   if (done !== undefined) return fromLateResult(call, done, done.lateJson);

@@ -41,7 +41,7 @@ export async function recordWithoutRun(call: Call, answer: Result, isDecided: bo
 /** A call whose earlier try may have had its effect was refused now, by a limit or a breaker: neither proves anything. */
 function refusedAgain(call: Call, result: Result): Result {
   if (result.kind !== "error" || !call.mayHaveHappened || result.error.effect !== "none") return result;
-  // What was noted before said that it runs again.
+  // The earlier note said that the call runs again.
   call.note = NOT_RUN_AGAIN;
   return { ...result, error: copyError(result.error, { effect: undefined }) };
 }

@@ -79,7 +79,7 @@ function startOf(call: Call, inputJson: string | null): CallStart {
   };
 }
 
-/** Throws the reason why a row was not written: a lost run, a replaced attempt, or an equal call that was faster. */
+/** Throws the reason why a row was not written: a lost run, a replaced attempt, or an equal call that was written first. */
 export function* explainRefusal(call: Call): Transaction<never> {
   const { scope } = call;
   const { rootScopeId, epoch, attempt } = scope.writer;

@@ -73,7 +73,7 @@ export function limitsOf(call: Call): Limits | undefined {
   );
 }
 
-/** Creates no array: every call asks. */
+/** Creates no array, because every call runs this. */
 function isEmpty(limits: Limits): boolean {
   for (const _name in limits) return false;
   return true;

@@ -89,7 +89,7 @@ export class Redaction {
   }
 }
 
-/** Whether a response that was redacted asks for this call with arguments that are no longer known. */
+/** Whether a redacted response requests this call with arguments that are no longer known. */
 export function hasRedactedCall(response: unknown, toolCallId: string): boolean {
   if (Array.isArray(response)) return response.some((item) => hasRedactedCall(item, toolCallId));
   if (!isRecord(response)) return false;
@@ -98,7 +98,7 @@ export function hasRedactedCall(response: unknown, toolCallId: string): boolean 
   return Object.values(response).some((item) => hasRedactedCall(item, toolCallId));
 }
 
-/** How many calls with this id a response asks for. It may have them in several forms, each of which is a list. */
+/** How many calls with this id a response requests. It may have them in several forms, each of which is a list. */
 export function countCalls(response: unknown, toolCallId: string): number {
   if (typeof response !== "object" || response === null) return 0;
   const items: readonly unknown[] = Object.values(response);

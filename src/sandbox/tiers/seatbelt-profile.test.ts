@@ -31,7 +31,7 @@ test("writing is denied everywhere before it is allowed in the root", () => {
   );
 });
 
-test("the home is hidden, and toolchains and the root come back after it", () => {
+test("the home is hidden, and toolchains and the root in it are visible again", () => {
   const rules = lines();
   const hidden = rules.indexOf('(deny file-read* (subpath "/Users/ann"))');
   expect(hidden).toBeGreaterThan(0);

@@ -80,7 +80,7 @@ test.each([
   expect(namesOf(shown)).toEqual([dirname(path)]);
 });
 
-test("of a folder that is not made for programs, only the programs come back", () => {
+test("in a folder that is not made for programs, only the programs are visible", () => {
   program("other/run");
   keep("other/.env");
   keep("other/lib/keys.json");
@@ -160,7 +160,7 @@ test("a secret that is made after the first look is masked at the next", () => {
   expect(namesOf(look("sh", "tool/bin").maskedFiles)).toEqual(["tool/bin/key"]);
 });
 
-test("of folders that hold keys too, only the programs come back", () => {
+test("in a folder that also has keys, only the programs are visible", () => {
   program(".local/bin/tool");
   program(".cargo/bin/cargo");
   program("bin/mine");
@@ -176,14 +176,14 @@ test("of folders that hold keys too, only the programs come back", () => {
   ]);
 });
 
-test("the real file of the command comes back too", () => {
+test("the real file of the command is visible too", () => {
   program("apps/node-24/bin/node");
   mkdirSync(join(home, ".local/bin"), { recursive: true });
   symlinkSync(join(home, "apps/node-24/bin/node"), join(home, ".local/bin/node"));
   expect(found("node", ".local/bin")).toEqual([".local/bin", "apps/node-24/bin"]);
 });
 
-test("the home itself, the root and folders that are not there never come back", () => {
+test("the home itself, the root and missing folders are never made visible", () => {
   program("x");
   expect(found("sh", "", "project", "nowhere/bin")).toEqual([]);
 });

@@ -40,7 +40,7 @@ export interface ClaimedProgram {
   readonly takeovers: number | undefined;
 }
 
-/** `undefined` when another worker was faster. Every scope that an earlier owner has open is fenced. */
+/** `undefined` when another worker has claimed the run first. Every scope that an earlier owner has open is fenced. */
 export function* claimProgram(
   runId: string,
   checked: ClaimableProgram,

@@ -163,9 +163,9 @@ WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND owner_id = ?3 AND u
 
 /**
  * The same for a run that this process has just created for one call. 0 if the run has changed since: a tool was called in
- * it, or a task of it was opened. Then that one settles the run, or has done so. The condition is on the row itself: this
- * statement takes no lock first, so that a single call costs no more, and if it waits for the row it does not see what
- * was opened meanwhile.
+ * it, or a task of it was opened. Then that call or task settles the run, or has done so. The condition is on the row
+ * itself: this statement takes no lock first, so that a single call costs no more, and if it waits for the row it does
+ * not see what was opened meanwhile.
  */
 export function finishRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
   return change(FINISH, runId, nowMs, ownerId);

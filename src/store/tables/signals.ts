@@ -43,7 +43,7 @@ export interface SignalReader {
   readonly refusedBecause: string | null;
 }
 
-/** 0 when another task was faster. */
+/** 0 when another task has used the signal first. */
 export function settleSignal(
   position: number,
   { nodeId, path, refusedBecause }: SignalReader,

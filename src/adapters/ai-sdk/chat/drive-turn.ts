@@ -71,7 +71,7 @@ async function watchForStop(
     if (await host.store.read(() => isStopRequested(chatId, turn))) stop.abort(new Error("stopped"));
   };
   const stopListening = await host.streams.listen(chatId, {
-    // If the store does not answer now, the next commit asks again.
+    // If the store does not answer now, the next commit tries again.
     onChange: () => void look().catch(() => undefined),
   });
   await look();

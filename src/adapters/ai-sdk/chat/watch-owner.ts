@@ -15,7 +15,7 @@ export function watchOwner(look: () => Promise<void>): () => void {
     try {
       await look();
     } catch {
-      // The store did not answer, or another process was faster. The errors of a turn are in its stream.
+      // The store did not answer, or another process took the turn first. The errors of a turn are in its stream.
     } finally {
       isLooking = false;
     }
