@@ -15,7 +15,7 @@ export interface WatchOptions {
 const POLL_MS = 100;
 
 /**
- * Calls `onChange` after commits, at most once per poll. Resolves when the first version is known: what is read afterwards is
+ * Calls `onChange` after commits, at most once per poll. Resolves when the first version is known: later reads are
  * at least as new. The timer does not keep the program running.
  */
 export async function watchStore(

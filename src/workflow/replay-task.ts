@@ -1,6 +1,6 @@
 /**
- * A task in a replay. Functions and agents run, on recorded calls and responses. What only people, time or other processes
- * can give, such as a decision or a signal, comes from the fixture.
+ * A task in a replay. Functions and agents run, on recorded calls and responses. Values that only people, time or other processes
+ * can give, such as a decision or a signal, come from the fixture.
  */
 import { ToolwrightError } from "../errors.ts";
 import type { FixtureTask } from "../invoke/replay/fixture.ts";

@@ -241,7 +241,7 @@ test("the call runs with edited arguments", async () => {
   expect(orders.placed).toEqual(["z"]);
 });
 
-test("arguments that were changed in the history are another call, which is not approved", async () => {
+test("a call whose arguments were changed in the history is a different call, which is not approved", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders();
   const paused = await turn(runtime, orders, begin, [orderTurn("a")]);

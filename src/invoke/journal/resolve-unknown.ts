@@ -25,7 +25,7 @@ import { assertSettled, hasSettled, settledAtMs } from "./wait-for-owner.ts";
 /** `undefined`: run it again, with the same key. */
 export async function resolveUnknown(call: Call, row: CallRow): Promise<Result | undefined> {
   const { spec } = call;
-  // The call of the run that this one was forked from: nothing here can find out about it.
+  // A copy of the parent's call: this run has no way to check its effect.
   if (row.copiedFrom !== null) return resolveCopied(call, row);
   const question = await openReplayRequest(call);
   // A resolution binds every caller, even if the tool's options have changed since.

@@ -1,5 +1,5 @@
 /**
- * Redacts what models said and were asked, once it is no longer needed to resume: arguments and results of each call are
+ * Redacts requests and responses once a resume no longer needs them: arguments and results of each call are
  * replaced by the logged ones, and hidden values are removed from every other text.
  */
 import { toShownValue } from "../../util/shown-value.ts";

@@ -24,11 +24,11 @@ export interface PostgresSettings {
   readonly preparedStatements: boolean | undefined;
 }
 
-/** The least of each number, wherever it is given. */
+/** The minimum of each number, both as an option and in the address. */
 export const LEAST = { poolSize: 1, connectTimeoutMs: 1, retryMs: 0 } as const;
 const PARAMETERS = ["preparedStatements", ...Object.keys(LEAST)];
 
-/** An option wins over the same parameter of the address. */
+/** An option takes precedence over the same parameter of the address. */
 export function resolvePostgresOptions(options: PostgresStoreOptions): PostgresSettings {
   const { connectionString, parameters } = splitAddress(options.connectionString);
   const number = (name: keyof typeof LEAST, fallback: number): number =>

@@ -44,7 +44,7 @@ function wantUnlessOver(runId: string): Transaction<number> {
   );
 }
 
-/** A deletion either knows of a reader, or is committed before the reader enters. `undefined` if the run is not read. */
+/** A deletion either sees a reader, or commits before the reader enters. `undefined` if the run is not read. */
 function* lockStream(runId: string): Transaction<number | undefined> {
   const row = yield* first("SELECT deleted_index FROM toolwright_streams WHERE run_id = ?1 {update}", runId);
   return row && (readIntegerOrNull(row, "deleted_index") ?? -1);

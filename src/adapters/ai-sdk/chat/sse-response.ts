@@ -54,7 +54,7 @@ function eventOf({ index, chunk }: IndexedChunk): string {
   return `${id}data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** An answer that is known completely. */
+/** A complete answer. */
 export async function* storedAnswerChunks(
   messageId: string,
   chunks: readonly UIMessageChunk[],
