@@ -80,6 +80,18 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     ],
   ],
   [
+    "a git folder that one command makes and another fills",
+    `true`,
+    [`mkdir -p sub/.git`, `${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil`],
+  ],
+  [
+    "a symbolic ref to the file that names another git folder",
+    `git reset -q`,
+    [
+      `h=$(git rev-parse HEAD); cp -r .git /tmp/copy; mv /tmp/copy .git/$h; ${monitor("[core]\\n\\trepositoryformatversion = 0\\n")} > .git/$h/config; echo "ref: commondir" > .git/ORIG_HEAD`,
+    ],
+  ],
+  [
     "a file .git that is longer than a path",
     `true`,
     [
@@ -215,6 +227,10 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
       `l=.git/rebase-merge/git-rebase-todo; echo "exec $PWD/evil" >> $l; (printf '# '; head -c 5000000 /dev/zero | tr '\\0' x) >> $l`,
     ],
     ["a merge strategy", `${STRATEGY} printf ../../evil > .git/rebase-merge/strategy`],
+    [
+      "the refs to update at the end",
+      `h=$(git rev-parse HEAD); cp -r .git /tmp/copy; mv /tmp/copy .git/$h; ${monitor("[core]\\n\\trepositoryformatversion = 0\\n")} > .git/$h/config; printf 'commondir\\n%s\\n%s\\n' ${"0".repeat(40)} $h > .git/rebase-merge/update-refs`,
+    ],
   ].map(([what = "", text = ""]) => [`${what} of a rebase`, REBASE, [text]] as const),
   [
     "a merge strategy of a cherry-pick",
@@ -231,7 +247,7 @@ const makeEvil = (mark: string): string =>
   `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
 /** The user's git, in a repository whose new repositories are in `folder`. */
 const useGit = (folder: string): string =>
-  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; GIT_EDITOR=true git cherry-pick --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; GIT_EDITOR=true git cherry-pick --continue; git reset -q; git status; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
 
 /** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
 const GIT_WITHOUT_CHMOD = `git() {

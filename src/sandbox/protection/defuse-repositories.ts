@@ -27,6 +27,16 @@ import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { O_PATH, openFolderBelow, readLinkOf, type GitUse } from "./protection-plan.ts";
 import { isBelow, realPlace } from "./rules/rule.ts";
 
+/** What git obeys in a git folder and can be turned off. */
+export const OBEYED_PARTS = ["config", "config.worktree", "hooks"] as const;
+export type ObeyedPart = (typeof OBEYED_PARTS)[number];
+
+interface Extent {
+  readonly isMoved?: boolean;
+  /** Defaults to all. */
+  readonly parts?: readonly ObeyedPart[];
+}
+
 /**
  * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
  */
@@ -34,13 +44,13 @@ export function defuseRepository(
   root: string,
   gitDir: string,
   mode: "look" | "change",
-  { isMoved = false }: { readonly isMoved?: boolean } = {},
+  { isMoved = false, parts = OBEYED_PARTS }: Extent = {},
 ): string[] {
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
   try {
     if (!isMoved && isOfOtherUser(`/proc/self/fd/${folder}`)) return [];
-    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir });
+    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir }, parts);
   } finally {
     closeSync(folder);
   }
@@ -90,12 +100,16 @@ interface Place {
 }
 
 /** `base` is a git folder that is held by a descriptor. `place` is undefined if its path has no text form. */
-export function defuseFolder(base: string, mode: "look" | "change", place?: Place): string[] {
+export function defuseFolder(
+  base: string,
+  mode: "look" | "change",
+  place?: Place,
+  parts: readonly ObeyedPart[] = OBEYED_PARTS,
+): string[] {
   if (mode === "change") openToOwner(base);
-  return [
-    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode, place)),
-    ...defuseHooks(base, mode),
-  ];
+  return parts.flatMap((part) =>
+    part === "hooks" ? defuseHooks(base, mode) : defuseConfig(base, part, mode, place),
+  );
 }
 
 /** A command may have removed the owner's permission to list a folder or to replace its entries. */

@@ -7,9 +7,16 @@ import { closeSync, fstatSync, readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
-import { defuseNamed, defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import {
+  defuseNamed,
+  defuseRepository,
+  OBEYED_PARTS,
+  openToOwner,
+  separateFile,
+} from "./defuse-repositories.ts";
 import { restoreLinks } from "./restore-links.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { forgedRefs, type ForgedRef } from "./forged-refs.ts";
 import { readGitGuards } from "./git-guards.ts";
 import { strayLinks, type StrayLink } from "./git-links.ts";
 import { CLOSED, defuseObscure, findObscure } from "./obscure-repositories.ts";
@@ -23,6 +30,7 @@ import {
 } from "./protection-plan.ts";
 import { isInside } from "../is-inside.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
+import { openParts } from "./open-parts.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
@@ -68,11 +76,12 @@ export function guardCommand(
   const before = {
     folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
-    repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
+    repositories: openParts(plan),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set([...plan.finds.closed, ...linksBefore.flatMap(({ closed }) => closed)]),
     lost: new Set(plan.finds.lost),
     links: new Set(linksBefore.flatMap(({ links }) => links).map(idOfLink)),
+    refs: new Set(plan.finds.gitFolders.flatMap((folder) => forgedRefs(folder).map(idOfRef(folder)))),
     indexes: new Map(plan.finds.gitFolders.map((folder) => [folder, indexStamps(folder)])),
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
@@ -130,10 +139,13 @@ export function guardCommand(
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
     for (const path of finds.gitFolders) {
       const isNew = !before.repositories.has(path) && !isOutOfReach(path);
+      // Folders that the command closed are opened first, and the error names them.
+      const links = linksOf(path, isOffNow, mode);
+      // Of a folder that was there before, a part may be new: a command can begin a repository and a later one finish it.
+      const parts = isNew ? OBEYED_PARTS : (before.repositories.get(path) ?? []);
       // A folder that was there before may have been moved: its content proves nothing.
-      const taken = isNew
-        ? defuseRepository(root, path, mode, { isMoved: before.folders.has(idOf(identityAt(path))) })
-        : [];
+      const isMoved = before.folders.has(idOf(identityAt(path)));
+      const taken = parts.length > 0 ? defuseRepository(root, path, mode, { isMoved, parts }) : [];
       // The user's own settings may name a folder of hooks in every work tree.
       if (isNew && mode === "change")
         for (const folder of hookFoldersOf(path))
@@ -143,7 +155,7 @@ export function guardCommand(
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
         if (mode === "change") removePointer(root, join(path, "commondir"));
       }
-      for (const link of linksOf(path, isOffNow, mode)) {
+      for (const link of links) {
         if (before.links.has(idOfLink(link))) continue;
         violations.set(link.path, { kind: "link", path: link.path, taken: [readLinkOf(link.path) ?? ""] });
         if (mode === "change") removePointer(root, link.path, "only a link");
@@ -155,6 +167,12 @@ export function guardCommand(
       )) {
         violations.set(join(path, file), { kind: "forged", path: join(path, file), taken: [listed] });
         if (mode === "change") removePointer(root, join(path, file));
+      }
+      for (const ref of forgedRefs(path)) {
+        if (before.refs.has(idOfRef(path)(ref))) continue;
+        const file = join(path, ref.file);
+        violations.set(file, { kind: "ref", path: file, taken: [ref.target] });
+        if (mode === "change") removePointer(root, file);
       }
       // Not while the command runs: its own rebase may use such lines.
       if (mode === "change") {
@@ -223,6 +241,11 @@ function hookFoldersOf(gitDir: string): readonly string[] {
 /** A link that was there may have a new target. */
 const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
 
+const idOfRef =
+  (folder: string) =>
+  ({ file, target }: ForgedRef): string =>
+    `${folder}/${file}\0${target}`;
+
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 
 interface Violation {
@@ -234,7 +257,8 @@ interface Violation {
     | "closed"
     | "operation"
     | "link"
-    | "forged";
+    | "forged"
+    | "ref";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -378,6 +402,8 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
       return `The command created the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
     case "forged":
       return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
+    case "ref":
+      return `The command created the symbolic ref ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write to its other files. It was removed.`;
     case "closed":
       return `The command took away the right to list or to enter the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
     case "operation":
