@@ -182,6 +182,21 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     [`cp evil .husky/pre-commit`],
   ],
   [
+    "core.hooksPath with .. behind a link",
+    `mkdir -p a/b; ln -s a/b l; git config core.hooksPath l/../hooks`,
+    [`mkdir -p a/hooks hooks; cp evil a/hooks/pre-commit; cp evil hooks/pre-commit`],
+  ],
+  [
+    "the target of a hook in a hooks folder that is a link",
+    `mkdir scripts tools; cp -r .git/hooks/. scripts; rm -r .git/hooks; ln -s ../scripts .git/hooks; printf '#!/bin/sh\\n' > tools/hook; chmod +x tools/hook; ln -s ../tools/hook scripts/pre-commit`,
+    [`cp evil tools/hook`, `cp evil new; mv -f new tools/hook`],
+  ],
+  [
+    "a filter's program that is started in another folder",
+    `mkdir tools; printf '#!/bin/sh\\ncat\\n' > tools/clean; chmod +x tools/clean; git config filter.f.clean 'cd tools && ./clean'; echo '* filter=f' > .gitattributes`,
+    [`cp evil tools/clean`],
+  ],
+  [
     "a filter's program in a folder whose name has a space",
     `mkdir 'a b'; printf '#!/bin/sh\\ncat\\n' > 'a b/clean.sh'; chmod +x 'a b/clean.sh'; git config filter.f.clean '"./a b/clean.sh" %f'; echo '* filter=f' > .gitattributes`,
     [`cp evil 'a b/clean.sh'`],

@@ -19,9 +19,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
+import { pathFrom } from "./path-from.ts";
 import { usePlainFile } from "../read-plain-file.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { O_PATH, openFolderBelow, readLinkOf, type GitUse } from "./protection-plan.ts";
@@ -155,9 +156,10 @@ function isRefusedByGit({ name }: ConfigEntry): boolean {
  */
 function isOwnTree(value: string, { root, gitDir }: Place): boolean {
   try {
-    const tree = realpathSync(resolve(gitDir, value));
+    const tree = realpathSync.native(pathFrom(gitDir, value));
     const pointer = join(tree, ".git");
-    return isBelow(tree, root) && realpathSync(targetOfGitFile(pointer) ?? pointer) === realpathSync(gitDir);
+    const own = realpathSync.native(targetOfGitFile(pointer) ?? pointer);
+    return isBelow(tree, root) && own === realpathSync.native(gitDir);
   } catch {
     return false; // Whatever appears there later would be the work tree.
   }

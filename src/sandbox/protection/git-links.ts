@@ -5,8 +5,9 @@
  * never follow one.
  */
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
+import { pathFrom } from "./path-from.ts";
 import { isRefPath } from "./protected-names.ts";
 import { readLinkOf } from "./protection-plan.ts";
 import { realPathOf } from "./rules/rule.ts";
@@ -62,7 +63,7 @@ function isSymbolicRef(gitFolder: string, link: string): boolean {
 /** Follows other links on the way, which a later command may have made. */
 function targetOf(link: string): string | undefined {
   const target = readLinkOf(link);
-  return target === undefined ? undefined : realPathOf(resolve(dirname(link), target));
+  return target === undefined ? undefined : realPathOf(pathFrom(dirname(link), target));
 }
 
 interface Listing {

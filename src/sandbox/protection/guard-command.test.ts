@@ -146,7 +146,10 @@ test("links in a git folder that lead to protected files are removed, so that gi
     ["logs/refs/heads/x", "../../.."],
     ["objects/pack/multi-pack-index", "/nowhere/file"],
     ["moved", "/nowhere/other"],
+    // Spelled as a plain file of the root, which is not where it leads.
+    ["TAG_EDITMSG", "../way/../config"],
   ];
+  symlinkSync(".git/objects", join(root, "way"));
   rmSync(join(git, "moved"));
   for (const [name, target] of links) symlinkSync(target, join(git, name));
   symlinkSync("../plain", join(git, "description"));
@@ -405,6 +408,20 @@ describe("a link on the way to what git runs or obeys", () => {
     expect(() => running.finish()).toThrow(replaced);
     expect(readFileSync(join(root, "link"), "utf8")).toBe(program);
     expect(isProgram("link")).toBe(false);
+  });
+
+  test("is the hooks folder of a root that is a git folder itself: a folder in its place has no programs", () => {
+    for (const name of ["objects", "refs", "mine"]) mkdirSync(join(root, name));
+    writeFileSync(join(root, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(root, "config"), EVIL);
+    symlinkSync("mine", join(root, "hooks"));
+    const running = guard();
+    unlinkSync(join(root, "hooks"));
+    mkdirSync(join(root, "hooks"));
+    writeFileSync(join(root, "hooks/update"), "#!/bin/sh\n", { mode: 0o755 });
+    expect(() => running.finish()).toThrow(/"hooks" was replaced/);
+    expect(lstatSync(join(root, "hooks/update")).mode & 0o111).toBe(0);
+    expect(readFileSync(join(root, "config"), "utf8")).toBe(EVIL);
   });
 
   test("is the second of two that a hook leads through", () => {
