@@ -266,8 +266,8 @@ function readPlain(path: string): Content | undefined {
   } catch (error) {
     rethrowExhausted(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ELOOP") return { text: "", why: "a link" };
-    return code === "EACCES" ? { text: "", why: "cannot be read" } : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    return { text: "", why: code === "ELOOP" ? "a link" : "cannot be read" };
   }
 }
 
