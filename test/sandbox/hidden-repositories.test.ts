@@ -334,6 +334,10 @@ describe.runIf(!isConfinedOnly()).each(attackers(1))("as %s", (user) => {
     ["that may not be entered", `mkdir -p a/b/c; chmod 600 a`],
     ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
     [
+      "whose path is almost too long, with many protected paths in it",
+      `perl -e 'my $left = 4020 - length($ENV{PWD}); while ($left > 0) { my $n = "d" x ($left > 200 ? 199 : $left); mkdir($n); chdir($n); $left -= 200 } mkdir(".git"); chdir(".git"); mkdir($_) for qw(objects refs hooks); for (qw(HEAD config)) { open(my $f, ">", $_); print $f "ref: refs/heads/x" if /HEAD/ }'; git -c core.longpaths=true status; true`,
+    ],
+    [
       "with pipes that git would read",
       `git init -q .; git init -q sub; rm sub/.git/config; for f in .git/config.worktree .git/commondir .git/rebase-merge sub/.git/config sub/.git/commondir toolwright.db x.sqlite; do mkfifo $f; done; mkdir a; mkfifo a/.git`,
     ],

@@ -10,7 +10,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -23,7 +22,7 @@ import { basename, dirname, join } from "node:path";
 import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
 import { pathFrom } from "./path-from.ts";
-import { usePlainFile } from "../read-plain-file.ts";
+import { readText, usePlainFile } from "../read-plain-file.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { O_PATH, openFolderBelow, readLinkOf, type GitUse } from "./protection-plan.ts";
 import { isBelow, realPlace } from "./rules/rule.ts";
@@ -257,7 +256,7 @@ function readPlain(path: string): Content | undefined {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
     const content = usePlainFile(path, flags, (descriptor, { size, nlink }): Content => {
       if (size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
-      const text = readFileSync(descriptor, "utf8");
+      const text = readText(descriptor);
       // Through its other name it could be changed later.
       return nlink > 1 ? { text, why: "a hard link" } : { text };
     });

@@ -4,8 +4,8 @@
  * the refs that a rebase updates, which git takes for files of its folder. Commands of an agent may continue such an
  * operation, and so write these files. What they added must not be left for the user.
  */
-import { closeSync, constants, lstatSync, readFileSync, unlinkSync } from "node:fs";
-import { usePlainFile } from "../read-plain-file.ts";
+import { closeSync, constants, lstatSync, unlinkSync } from "node:fs";
+import { readText, usePlainFile } from "../read-plain-file.ts";
 import { replacePlain } from "./defuse-repositories.ts";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
 import { isRefPath } from "./protected-names.ts";
@@ -143,7 +143,7 @@ function readOperationFile(path: string): { readonly text: string; readonly prob
   try {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
     const read = usePlainFile(path, flags, (descriptor, { size }) =>
-      size > MAX_BYTES ? { text: "", problem: "too large" } : { text: readFileSync(descriptor, "utf8") },
+      size > MAX_BYTES ? { text: "", problem: "too large" } : { text: readText(descriptor) },
     );
     return read ?? { text: "", problem: "not a file" };
   } catch {
