@@ -320,6 +320,17 @@ describe("a repository that was there, but incomplete", () => {
     expect(lstatSync(join(folder, "hooks")).isDirectory()).toBe(true);
   });
 
+  test("is replaced by a folder that was protected elsewhere: its settings are turned off", () => {
+    const [git, other] = [makeRepository("."), makeRepository("other")];
+    for (const folder of [git, other]) writeFileSync(join(folder, "config"), "[core]\n\tbare = false\n");
+    const running = guard();
+    renameSync(git, join(root, "kept"));
+    renameSync(other, git);
+    writeFileSync(join(git, "config"), EVIL);
+    expect(() => running.finish()).toThrow("core.fsmonitor");
+    expect(readFileSync(join(git, "config"), "utf8")).toContain("#| ");
+  });
+
   test("settings of a work tree stay off, even if git does not read them yet", () => {
     const git = makeRepository(".");
     writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");

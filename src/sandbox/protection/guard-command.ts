@@ -74,7 +74,7 @@ export function guardCommand(
     plan.protections.some(({ kind, path: hidden }) => kind.startsWith("hide") && isInside(path, hidden));
   const linksBefore = plan.finds.gitFolders.map((folder) => strayLinks(folder, isOffBefore));
   const before = {
-    folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
+    folders: new Map(plan.finds.gitFolders.map((path) => [path, idOf(identityAt(path))])),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
     repositories: openParts(plan),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
@@ -86,6 +86,7 @@ export function guardCommand(
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
+  const foldersBefore = new Set(before.folders.values());
   const watched = new Set(plan.protections.flatMap((each) => (each.watched ? [each.path] : [])));
   /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
   const violations = new Map<string, Violation>();
@@ -138,13 +139,15 @@ export function guardCommand(
       if (!before.closed.has(path)) violations.set(path, { kind: "closed", path });
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
     for (const path of finds.gitFolders) {
-      const isNew = !before.repositories.has(path) && !isOutOfReach(path);
+      const id = idOf(identityAt(path));
+      // An older command, which does not have these mounts, may have put another folder there.
+      const isNew = before.folders.get(path) !== id && !isOutOfReach(path);
       // Folders that the command closed are opened first, and the error names them.
       const links = linksOf(path, isOffNow, mode);
       // Of a folder that was there before, a part may be new: a command can begin a repository and a later one finish it.
       const parts = isNew ? OBEYED_PARTS : (before.repositories.get(path) ?? []);
       // A folder that was there before may have been moved: its content proves nothing.
-      const isMoved = before.folders.has(idOf(identityAt(path)));
+      const isMoved = foldersBefore.has(id);
       const taken = parts.length > 0 ? defuseRepository(root, path, mode, { isMoved, parts }) : [];
       // The user's own settings may name a folder of hooks in every work tree.
       if (isNew && mode === "change")
