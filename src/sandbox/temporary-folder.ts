@@ -8,10 +8,14 @@ import { basename, dirname, join } from "node:path";
 import { isInside } from "./is-inside.ts";
 
 const roots = new Set<string>();
+// Most commands have the root of the one before.
+let checked = "";
 
 /** Call it with the real path of a root before a command runs in it. */
 export function keepOutOf(realRoot: string): void {
-  if (roots.has(realRoot)) return;
+  const key = [realRoot, tmpdir(), process.env["XDG_STATE_HOME"], homedir()].join("\0");
+  if (key === checked) return;
+  checked = key;
   const places = [...temporaryFolders(), process.env["XDG_STATE_HOME"], join(homedir(), ".local/state")];
   if (places.some((place) => place !== undefined && isInside(realPathOf(place), realRoot)))
     roots.add(realRoot);

@@ -18,8 +18,7 @@ export function createByteFiles(): ByteFiles {
     open(bytes) {
       const key = Buffer.from(bytes).toString("latin1");
       try {
-        const place = temporaryFolder();
-        const file = files.get(key) ?? (place === undefined ? undefined : createNameless(place, bytes));
+        const file = files.get(key) ?? createNameless(bytes);
         if (file === undefined) return undefined;
         // The first map entry is the least recently used.
         files.delete(key);
@@ -42,7 +41,9 @@ export const byteFiles = createByteFiles();
 
 const MAX_FILES = 16;
 
-function createNameless(folder: string, bytes: Uint8Array): number {
+function createNameless(bytes: Uint8Array): number | undefined {
+  const folder = temporaryFolder();
+  if (folder === undefined) return undefined;
   const path = join(folder, `toolwright-${process.pid}-${process.hrtime.bigint()}`);
   const file = openSync(path, "wx+", 0o600);
   unlinkSync(path);
