@@ -67,7 +67,7 @@ export default defineConfig({
           include: [
             "test/semantics/**/*.test.ts",
             "test/seeds/**/*.test.ts",
-            "test/workflow/{resume,order,options,output-views,fork,fork-agents,saga}.test.tsx",
+            "test/workflow/{cancelled-owners,resume,order,options,output-views,fork,fork-agents,saga}.test.tsx",
             "test/workflow/*-approvals.test.tsx",
             "test/waiting/{waits,signals,schedules}.test.{ts,tsx}",
             "test/agent/**/*.test.ts",

@@ -31,7 +31,7 @@ export function installPeers(onStart: () => void = () => undefined): string[] {
   return missingPeers();
 }
 
-/** Not installed, or in another version than the one that is compared. */
+/** Not installed, or not the version that is compared. */
 function missingPeers(): string[] {
   const { dependencies } = JSON.parse(readFileSync(join(FOLDER, "package.json"), "utf8")) as {
     readonly dependencies: Readonly<Record<string, string>>;

@@ -63,7 +63,7 @@ async function measure(name: string, address: string): Promise<Row[]> {
   }
 }
 
-/** As the server itself does after so many writes, with its default settings. This one has them switched off. */
+/** The server itself does this after so many writes with its default settings, which are switched off here. */
 async function vacuum(address: string): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();

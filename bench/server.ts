@@ -133,7 +133,10 @@ function untilShown(runId: string): string {
   })`;
 }
 
-/** The median over some changes, each made after the one before was seen. @param seen resolves with the time when the run is seen */
+/**
+ * The median over several changes, each made after the previous one was seen.
+ * @param seen resolves with the time when the run is seen
+ */
 async function medianDelay(
   address: string,
   prefix: string,

@@ -176,9 +176,9 @@ async function longChat(folder: string): Promise<Row[]> {
 }
 
 /**
- * One invoke of a run that has this many messages, which the caller passes in as new objects each time, as a server does that
- * reads them from its own database. The invoke compares them with those that it knows; it does not hash, encode or store
- * them again.
+ * One invoke of a run that has this many messages, which the caller passes in as new objects each time, like a server
+ * that reads them from its own database. The invoke compares them with the messages that it knows; it does not hash,
+ * encode or store them again.
  */
 async function handedMessages(folder: string): Promise<Row[]> {
   const rows: Row[] = [];

@@ -87,7 +87,7 @@ try {
   };
 
   const first = await startServer(store);
-  // The connection is lost at once. The turn does not stop: the same message again is the same turn.
+  // The connection is lost immediately. The turn does not stop: the same message again is the same turn.
   await (await send(first.transport, [question])).cancel();
   const asked = await shown(await send(first.transport, [question]));
   console.log("Shown before the restart:", textOf(asked));

@@ -62,7 +62,7 @@ export default smithers((ctx) => {
       <Parallel maxConcurrency={2}>
         {files.map((file) => (
           <Task id={`look at ${file}`} output={outputs.report} agent={reader}>
-            {`Look at ${file} : how many lines and how many tasks has it?`}
+            {`Look at ${file} : how many lines and tasks does it have?`}
           </Task>
         ))}
       </Parallel>

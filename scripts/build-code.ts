@@ -1,6 +1,6 @@
 /**
- * Bundles the code into `dist`: one file for each import path and command, and what they share in `dist/chunks`. From 500
- * small files, a process takes longer to start: see docs/decisions/0032-the-package-is-bundled.md.
+ * Bundles the code into `dist`: one file for each import path and command, and their shared code in `dist/chunks`. From
+ * 500 small files, a process takes longer to start: see docs/decisions/0032-the-package-is-bundled.md.
  */
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -57,8 +57,8 @@ for (const file of globSync("dist/**/*.js", { cwd: PROJECT }))
   if (!written.has(file) && !file.startsWith("dist/ui/")) rmSync(join(PROJECT, file));
 
 /**
- * The file for a module: the stages that need it, and whether it needs Zod, which takes longer to load than all of our code. A
- * module needs no more stages than those that it imports, so that no two files import each other.
+ * The file for a module: the stages that need it, and whether it needs Zod, which takes longer to load than all of our
+ * code. A module needs no more stages than its imports do, so no two files import each other.
  */
 function groupOf(id: string, graph: Graph): string | null {
   const stages = STAGES.filter((stage) => importsOf(sourceOf(stage), graph).has(id));

@@ -1,5 +1,5 @@
 /**
- * The random combination test for as long as one likes: `npm run fuzz -- --seed 7 --rounds 500 --store postgres`.
+ * The random combination test, for any number of rounds: `npm run fuzz -- --seed 7 --rounds 500 --store postgres`.
  * Each round has its own seed, which a failure names: `--seed <it> --rounds 1` runs that round again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -44,7 +44,7 @@ async function openStores(kind: string): Promise<Stores> {
       [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
     };
   }
-  if (kind !== "postgres") throw new Error(`--store must be "sqlite" or "postgres", and is "${kind}"`);
+  if (kind !== "postgres") throw new Error(`--store must be "sqlite" or "postgres", not "${kind}"`);
   const root = preparePublicRoot();
   const server = await startServer(root.path);
   return {
@@ -65,5 +65,5 @@ async function openStores(kind: string): Promise<Stores> {
 function whole(option: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Error(`${option} must be a whole number, and is "${text}"`);
+  throw new Error(`${option} must be a whole number, not "${text}"`);
 }

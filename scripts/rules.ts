@@ -1,5 +1,5 @@
 /**
- * The rules of docs/semantics.md and the tests that hold them. A test belongs to a rule by its name:
+ * The rules of docs/semantics.md and the tests that verify them. A test belongs to a rule by its name:
  * "rule 13: …".
  * `node scripts/rules.ts` writes the lists of tests into the page; a test checks that they are up to date.
  */

@@ -1,6 +1,6 @@
 /**
- * Installs the system packages that the tests need, where it may: as root or with sudo that asks for no password, by
- * apt or brew. Otherwise it says in one sentence what to install. It never fails: the test that needs a package does.
+ * Installs the system packages that the tests need, by apt or brew, if it can: as root or with passwordless sudo.
+ * Otherwise it says in one sentence what to install. It never fails: the test that needs a package does.
  */
 import { spawnSync } from "node:child_process";
 
@@ -8,7 +8,7 @@ interface SystemPackage {
   /** The command that shows that it is there. */
   readonly command: string;
   readonly apt: string;
-  /** `null` where the system does without it. */
+  /** `null` if the system does not need it. */
   readonly brew: string | null;
   readonly why: string;
 }
@@ -45,7 +45,7 @@ function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"] }).status === 0;
 }
 
-/** The words before a command that needs rights, or `undefined` where there are none to be had. */
+/** The words before a command that needs rights, or `undefined` where there are none. */
 function privilege(): string[] | undefined {
   if (process.getuid?.() === 0) return [];
   return spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0 ? ["sudo", "-n"] : undefined;

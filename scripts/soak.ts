@@ -1,5 +1,5 @@
 /**
- * Runs Toolwright for as long as one likes while everything around it fails: `npm run soak -- --minutes 10 --seed 7`.
+ * Runs Toolwright for any number of minutes while everything around it fails: `npm run soak -- --minutes 10 --seed 7`.
  * Exits with 0 if every call is accounted for, with 1 if not, and with 2 for a wrong option. See docs/internals/soak.md.
  */
 import { appendFileSync } from "node:fs";
@@ -47,10 +47,10 @@ function readOptions(): Options {
   }
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes < 100_000))
-    throw new Error(`--minutes must be a number above 0, and is "${values.minutes}"`);
+    throw new Error(`--minutes must be a number above 0, not "${values.minutes}"`);
   const stores = { sqlite: ["sqlite"], postgres: ["postgres"], both: ["sqlite", "postgres"] } as const;
   if (!Object.hasOwn(stores, values.store))
-    throw new Error(`--store must be "sqlite", "postgres" or "both", and is "${values.store}"`);
+    throw new Error(`--store must be "sqlite", "postgres" or "both", not "${values.store}"`);
   return {
     minutes,
     kills: values.kills === undefined ? undefined : whole("--kills", values.kills, 1),
@@ -64,7 +64,7 @@ function readOptions(): Options {
 function whole(option: string, text: string, least: number): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least && text.trim() !== "") return value;
-  throw new Error(`${option} must be a whole number from ${least}, and is "${text}"`);
+  throw new Error(`${option} must be a whole number of at least ${least}, not "${text}"`);
 }
 
 function progressLine({ counts, seconds, kills, faults }: Tally): string {
@@ -125,7 +125,7 @@ const root = preparePublicRoot();
 const compiled = prepareCompileCache();
 const programs = buildPrograms();
 const stop = new AbortController();
-// A second one ends the soak at once.
+// A second one ends the soak immediately.
 process.once("SIGINT", () => stop.abort());
 
 async function soakOnce(seed: number, mostKills: number | undefined): Promise<SoakResult> {

@@ -112,8 +112,9 @@ export const ERROR_CODES = {
     hint: "Wait until it has ended, or use another run id.",
   },
   TOOL_RUN_DELETED: {
-    meaning: "Retention deleted the run. Its id cannot be used again.",
-    hint: "Start another run with another id.",
+    meaning:
+      "Retention deleted the run, so its id cannot be used again, or the responses that it resumes from.",
+    hint: "Start a new run with a new id.",
   },
   TOOL_RUN_REVERTED: {
     meaning: "The effects of the run were reverted, so it cannot be resumed. Nothing was run.",
@@ -134,7 +135,7 @@ export const ERROR_CODES = {
     hint: "Read the result of the run instead; in a chat, send the same message again.",
   },
   TOOL_RUN_TAKEN: {
-    meaning: "The run id belongs to a run that was started with another input.",
+    meaning: "The run id belongs to a run that was started with a different input.",
     hint: "Use another run id, or send the input that the run was started with.",
   },
   TOOL_RUN_FENCED: {
@@ -216,7 +217,7 @@ export const ERROR_CODES = {
     hint: "This tool handles text only; use a command for other files.",
   },
   TOOL_PERMISSION_DENIED: {
-    meaning: "The operating system refused the access.",
+    meaning: "The operating system denied access.",
     hint: "Use a file that this process has access to.",
   },
   TOOL_DISK_FULL: { meaning: "The disk is full.", hint: "Free some space, then try again." },
@@ -245,7 +246,7 @@ export const ERROR_CODES = {
     hint: "Use a command that is installed.",
   },
   TOOL_NETWORK_DISABLED: {
-    meaning: "The command uses the network, which is off.",
+    meaning: "The command uses the network, and network access is off.",
     hint: "Work without the network.",
   },
   TOOL_GIT_REMOTE_DISABLED: {
@@ -306,7 +307,8 @@ export const ERROR_CODES = {
     hint: "Check the spelling, or register the name with createWorker or in toolwright.config.",
   },
   TOOL_RUN_NOT_RECORDED: {
-    meaning: "The run cannot be recorded: it has not ended, or what a replay needs was deleted with its end.",
+    meaning:
+      "The run cannot be recorded: it has not ended, or the data that a replay needs was deleted when it ended.",
     hint: 'Start runs with createRuntime({ recording: "keep" }), or with recording: "keep" in toolwright.config.',
   },
   TOOL_FIXTURE_INVALID: {

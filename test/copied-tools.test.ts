@@ -262,7 +262,11 @@ test.each<[string, (pay: Pay) => object, RegExp]>([
     (pay) => ({ ...pay, needsApproval: "yes" }),
     /needsApproval must be true, false or a function/,
   ],
-  ["other metadata", (pay) => ({ ...pay, [Symbol.for("smithers.tool.metadata")]: {} }), /other metadata/],
+  [
+    "different metadata",
+    (pay) => ({ ...pay, [Symbol.for("smithers.tool.metadata")]: {} }),
+    /different metadata/,
+  ],
   ["two functions", (pay) => ({ ...pay, execute: () => 1, func: () => 2 }), /several functions/],
   ["two schemas", (pay) => ({ ...pay, schema: z.object({}), inputSchema: z.object({}) }), /two schemas/],
   ["no function", (pay) => ({ ...pay, execute: "x" }), /no function as execute/],

@@ -29,7 +29,7 @@ import { OPENAI_AGENTS_OPTIONS } from "../src/adapters/openai-agents/options.ts"
 import { TOOL_APPROVAL_RESOLUTION } from "../src/agent/decided-state.ts";
 import { AGENT_OPTIONS, INVOKE_OPTIONS } from "../src/agent/options.ts";
 import { AGENT_TOOL_OPTIONS } from "../src/agent/sub-agent.ts";
-import { POLICIES } from "../src/definition/check-options.ts";
+import { POLICIES } from "../src/definition/check-tool-options.ts";
 import { aStorableValue, type Check } from "../src/definition/option-checks.ts";
 import { POSTGRES_STORE_OPTIONS } from "../src/definition/postgres-store-options.ts";
 import * as effect from "../src/effect.ts";
@@ -420,7 +420,7 @@ test("no option accepts NaN, unless it accepts every value", () => {
   expect(open).toEqual([]);
 });
 
-test("a promise, a Map and an instance are named in the refusal, and so is an inherited option", () => {
+test("the refusal names a promise, a Map, an instance or an inherited option", () => {
   const given = (options: unknown) => () => root.createRuntime(options as never);
   expect(given(Promise.resolve({}))).toThrow("not a promise (await it first)");
   expect(given(new Map())).toThrow("not a Map");

@@ -13,7 +13,7 @@ export const OTHER_USER = 65_534;
 
 const PROJECT = resolve(import.meta.dirname, "..");
 
-/** Afterwards each process with this environment uses it: the workers of vitest, and what they start. */
+/** From then on each process with this environment uses it: the workers of vitest and the processes that they start. */
 export function prepareCompileCache(): { remove(): void } {
   // One folder per run: the tests create programs in folders with new names, so a lasting one would grow without end.
   const folder = mkdtempSync(join(tmpdir(), "toolwright-compiled-"));

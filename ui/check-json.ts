@@ -1,5 +1,5 @@
 /**
- * Checks a value against a JSON Schema, as far as tools use it. It only helps while typing: the server checks the value
+ * Checks a value against the parts of JSON Schema that tools use. It only helps while typing: the server checks the value
  * with the tool's own schema, and decides.
  */
 

@@ -148,7 +148,8 @@ function NoRuns() {
   ) : (
     <Empty title="There are no runs yet.">
       <p>
-        Start one with a program, or with <code>toolwright up &lt;file&gt;</code>. It appears here at once.
+        Start one with a program, or with <code>toolwright up &lt;file&gt;</code>. It appears here
+        immediately.
       </p>
     </Empty>
   );
@@ -196,7 +197,7 @@ function Filters() {
 
 const TYPING_MS = 200;
 
-/** Applied shortly after the last key, or at once with Enter. */
+/** Applied shortly after the last key, or immediately with Enter. */
 function TextFilter({ name, label, placeholder }: { name: string; label: string; placeholder: string }) {
   const current = address.value.query.get(name) ?? "";
   const [text, setText] = useState(current);

@@ -62,7 +62,7 @@ function Details({ run, isGone }: { run: LiveRun; isGone: boolean }) {
   const signals = run.waits.filter(({ kind, isOver }) => kind === "signal" && !isOver);
   return (
     <>
-      {isGone ? <p class="hint">The run was deleted. What follows is the last that was seen of it.</p> : null}
+      {isGone ? <p class="hint">The run was deleted. This is its last known state.</p> : null}
       <dl class="facts">
         <Fact name="Kind">{kindAndName(run)}</Fact>
         <Fact name="Started">

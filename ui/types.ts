@@ -1,4 +1,4 @@
-/** What the server sends: the shapes of the contract, as far as the page reads them. */
+/** What the server sends: the parts of the contract that the page reads. */
 
 import { RUN_KINDS, RUN_STATES, type RunKind, type RunState } from "../src/store/run-words.ts";
 

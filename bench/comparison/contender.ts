@@ -23,7 +23,7 @@ export interface ScriptedCall {
   readonly input: { readonly index: number };
 }
 
-/** Where a contender keeps what it stores. */
+/** Where a contender stores its data. */
 export interface Place {
   /** An empty folder at the first start; the same folder, as it was left, at a resume. */
   readonly folder: string;

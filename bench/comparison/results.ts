@@ -40,7 +40,7 @@ export const ROWS = [
     unit: "s",
     about:
       "One call per turn, stored where the system can store it. A system that is not done in time is stopped; " +
-      "the growth compares the time of its last turns with that of its first.",
+      "the growth compares its last turns with its first.",
   },
   {
     id: "kill",

@@ -24,7 +24,7 @@ function durableModel(job: AgentJob) {
 const current = { work: (): Promise<void> => Promise.reject(new Error("there is no job")) };
 const workflow = DBOS.registerWorkflow(() => current.work(), { name: "bench" });
 
-/** Starts a workflow, or waits for the one that `launch` has recovered. */
+/** Starts a workflow, or waits for the workflow that `launch` has recovered. */
 async function runWorkflow(job: AgentJob | StepsJob, work: () => Promise<void>): Promise<void> {
   const { runId, isResume } = job;
   current.work = work;

@@ -533,3 +533,5 @@ CREATE TABLE toolwright_sealed_parts (
 
 CREATE INDEX toolwright_approvals_unmeasured ON toolwright_approvals (decided_at_ms)
   WHERE decided_at_ms IS NOT NULL AND is_measured IS NULL;
+
+CREATE INDEX toolwright_scopes_open ON toolwright_scopes (run_id, owner_id) WHERE owner_id IS NOT NULL;

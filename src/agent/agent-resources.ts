@@ -2,9 +2,8 @@
 import { describe } from "../definition/option-checks.ts";
 import { type Archive, createArchive } from "./context/archive-message.ts";
 import { createNotes, type NoteOf } from "./context/context-window.ts";
-import { createMessageCounter } from "./context/count-tokens.ts";
+import { createMessageCounter, type MessageCounter } from "./context/count-tokens.ts";
 import { MessageMemory } from "./message-memory.ts";
-import type { AgentMessage } from "../model/messages.ts";
 import { fromInvocable } from "../model/from-invocable.ts";
 import { fromLanguageModel } from "../model/from-language-model.ts";
 import { resolveLanguageModel } from "../model/sdk-model.ts";
@@ -20,7 +19,7 @@ export interface AgentResources {
   readonly memory: MessageMemory;
   readonly archive: Archive;
   readonly noteOf: NoteOf;
-  readonly sizeOf: Promise<(message: AgentMessage) => number>;
+  readonly counter: Promise<MessageCounter>;
 }
 
 export function createAgentResources(options: SmartAgentOptions): AgentResources {
@@ -32,7 +31,7 @@ export function createAgentResources(options: SmartAgentOptions): AgentResources
     memory: new MessageMemory(),
     archive: createArchive(options.toolResponses ?? {}),
     noteOf: createNotes(),
-    sizeOf: createMessageCounter(options.countTokens, model.id),
+    counter: createMessageCounter(options.countTokens, model.id),
   };
 }
 

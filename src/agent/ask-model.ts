@@ -1,4 +1,4 @@
-/** Requests a response from the model, with retries while it is overloaded. An abort ends the request at once. */
+/** Requests a response from the model, with retries while it is overloaded. An abort ends the request immediately. */
 import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import { assertNotAborted } from "../loop/call-results.ts";

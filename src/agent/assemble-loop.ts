@@ -51,12 +51,12 @@ export async function assembleLoop(agent: AgentResources, input: LoopInput): Pro
     maxChars: maxResultChars,
   };
   const tools = bindTools(agent.tools, new PlanBook(input.plan), source);
-  const sizeOf = await agent.sizeOf;
+  const counter = await agent.counter;
   const window = new ContextWindow(messages, {
     context: input.context,
     archive: agent.archive,
     noteOf: agent.noteOf,
-    sizeOf,
+    counter,
     overhead: estimateTokens([system, tools.offered]),
     trigger: triggerTokens,
   });
@@ -81,7 +81,7 @@ export async function assembleLoop(agent: AgentResources, input: LoopInput): Pro
     ),
     history,
     window,
-    sizeOf,
+    sizeOf: counter.sizeOf,
     budget: new AgentBudget(scope, input.ownLimits),
     triggerTokens,
     maxResultChars,

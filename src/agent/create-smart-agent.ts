@@ -44,7 +44,7 @@ export interface SmartAgent<Output = unknown> {
   readonly name: string | undefined;
   /** Starts from messages, resumes a run by its id, or continues a state that `invoke` returned. */
   invoke(input: AgentInput, options?: InvokeOptions): Promise<InvokeResult<Output>>;
-  /** Returns at once, and can be awaited. `invoke` with the returned state waits until the decision is stored. */
+  /** Returns immediately, and can be awaited. `invoke` with the returned state waits until the decision is stored. */
   resolveToolApproval(state: AgentState, resolution: ToolApprovalResolution): DecidedState;
   /** A copy of the state that later invokes do not change. */
   snapshot(state: AgentState): AgentSnapshot;

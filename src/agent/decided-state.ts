@@ -1,5 +1,5 @@
 /**
- * A state whose approval was just decided. It is returned at once, while the decision is being stored. Only the stored
+ * A state whose approval was just decided. It is returned immediately, while the decision is being stored. Only the stored
  * decision counts: the JSON of the state does not contain it.
  */
 import { aFullText } from "../definition/option-checks.ts";
@@ -33,7 +33,7 @@ export class Decisions {
       ? state.pendingApprovals.find((one) => one?.id === id)
       : undefined;
     if (shown === undefined)
-      throw refusal("id", `must be that of a pending approval of this state, not ${JSON.stringify(id)}`);
+      throw refusal("id", `must be the id of a pending approval in this state, not ${JSON.stringify(id)}`);
     // Checked now, not when the state is used: a plain `approved` does not decide about an interrupted call.
     const { approved } = verdictOn(shown, resolution);
     const before = this.written(state);

@@ -1,4 +1,4 @@
-/** What an agent emits while it runs: its own events, those of its calls, and those of the agents inside it. */
+/** What an agent emits while it runs: its own events, events of its calls, and events of its sub-agents. */
 import type { AgentEventDetails, DivergedDetails, EventEnvelope, RuntimeEvent } from "../invoke/events.ts";
 
 export type SmartAgentEvent =

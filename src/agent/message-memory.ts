@@ -54,7 +54,7 @@ export class MessageMemory {
   }
 
   /**
-   * The frozen messages, and the hash after each; the hash at 0 is that of an empty list.
+   * The frozen messages, and the hash after each; the hash at 0 is the hash of an empty list.
    * @throws TOOL_OPTION_INVALID
    */
   recall(messages: unknown): Recalled {

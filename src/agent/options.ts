@@ -19,7 +19,7 @@ import {
   valuesOf,
 } from "../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../definition/option-table.ts";
-import { zodSchema } from "../definition/check-options.ts";
+import { zodSchema } from "../definition/check-tool-options.ts";
 import { LIMIT_CHECKS } from "../runtime/options.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ToolSource } from "../tool/from-tool.ts";
@@ -65,7 +65,7 @@ export interface SmartAgentOptions<Output extends z.ZodType = z.ZodType> {
   readonly summarization?: boolean | { readonly summaryTriggerTokens?: number | undefined } | undefined;
   readonly toolResponses?:
     | {
-        /** A longer result is cut at once, with a handle. */
+        /** A longer result is cut immediately, with a handle. */
         readonly maxToolResponseChars?: number | undefined;
         readonly defaultPolicy?: Retention | undefined;
         readonly retentionByTool?: Readonly<Record<string, Retention | ToolRetention>> | undefined;

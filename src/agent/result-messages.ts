@@ -37,7 +37,7 @@ export function overBudget(call: RequestedCall, budget: string): ToolwrightError
   );
 }
 
-/** Offsets are those of the text that `get_tool_response` pages: without the note. */
+/** Offsets refer to the text that `get_tool_response` pages, which lacks the note. */
 function shownText(
   value: unknown,
   note: string | undefined,

@@ -56,7 +56,7 @@ export interface PendingToolApproval {
   /** The possible resolutions, where `approved` is not enough. */
   readonly resolutions?: readonly ApprovalResolution[];
   readonly executionId: string;
-  /** The call that contains it, such as that of a sub-agent. */
+  /** The enclosing call, such as the call of a sub-agent. */
   readonly parentExecutionId: string | undefined;
   readonly requestedAt: string;
   readonly expiresAt: string | undefined;

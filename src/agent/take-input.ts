@@ -1,5 +1,6 @@
 /** Validates the input of `invoke`, and copies its messages: the caller may change them afterwards. */
-import { describe, nearestName } from "../definition/option-checks.ts";
+import { describe } from "../definition/option-checks.ts";
+import { nearestName } from "../definition/nearest-name.ts";
 import { refusal } from "../runtime/options.ts";
 import type { MessageMemory } from "./message-memory.ts";
 import type { AgentInput } from "./state.ts";

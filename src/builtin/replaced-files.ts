@@ -44,7 +44,7 @@ export function keepReplaced(): BeforeReplace | undefined {
       afterHash,
     };
     const body = sealBytes(store.secret, Buffer.from(JSON.stringify(kept)));
-    // It must survive what the file survives: a revert takes its absence for a file that was never replaced.
+    // It must survive what the file survives: if it is missing, a revert concludes that the file was never replaced.
     await store.transaction(() => saveReplaced(key, attempt, body), "full");
   };
 }

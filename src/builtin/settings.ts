@@ -1,4 +1,4 @@
-/** The limits and paths that the tool functions work within: those of the current context, or the defaults. */
+/** The limits and paths that the tool functions work within: from the current context, or the defaults. */
 import { getToolContext } from "../definition/context.ts";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../definition/tool-settings.ts";
 import { currentAmbient } from "../invoke/ambient.ts";

@@ -46,7 +46,7 @@ function unknownCommand(words: string): CliError {
     const line = [commandName(), ...meant.map(printedWord)].join(" ");
     return new CliError("CLI_USAGE", start, `Did you mean: ${line}`);
   }
-  const hint = `Tools are commands where toolwright.config.ts is. See: ${commandName()} --help`;
+  const hint = `Tools are commands in the folder of toolwright.config.ts. See: ${commandName()} --help`;
   return new CliError("CLI_USAGE", words, hint);
 }
 

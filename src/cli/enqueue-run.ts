@@ -1,5 +1,5 @@
 /** Stores a run for the workers, with its input checked if the workflow is known here. */
-import { nearestName } from "../definition/option-checks.ts";
+import { nearestName } from "../definition/nearest-name.ts";
 import { absoluteAddress } from "../operate/store-address.ts";
 import { listWorkers } from "../operate/list-workers.ts";
 import { createRuntime, hostOf } from "../runtime/create-runtime.ts";

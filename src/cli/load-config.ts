@@ -85,7 +85,7 @@ export function runtimeOptionsOf(config: Partial<Config> = {}): Omit<RuntimeOpti
   return rest;
 }
 
-/** The config with its tools, including those of MCP servers. `undefined` if there is no config. @throws CliError */
+/** The config with its tools, including tools of MCP servers. `undefined` if there is no config. @throws CliError */
 export async function loadConfig(folder: string): Promise<Config | undefined> {
   return withConfig(folder, async (given) => ({
     ...settingsOf(given, folder),

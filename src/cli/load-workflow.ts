@@ -1,7 +1,7 @@
 /** Loads the workflow that a file exports by default. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { nearestName } from "../definition/option-checks.ts";
+import { nearestName } from "../definition/nearest-name.ts";
 import { isWorkflowDefinition, type WorkflowDefinition } from "../workflow/create-workflows.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";

@@ -1,4 +1,7 @@
-/** Commands are printed without the password of the store. One that is pasted finds it again where the first one had it. */
+/**
+ * Commands are printed without the password of the store. A pasted command finds the password where the first command
+ * found it.
+ */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

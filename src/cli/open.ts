@@ -21,7 +21,7 @@ export function assertStoreExists(address: string): void {
   );
 }
 
-/** For commands that list: a store that does not exist has nothing to list. With --json, stderr says so. */
+/** For commands that list: a store that does not exist has nothing to list. With --json, a note on stderr reports it. */
 export function isNotCreatedYet(address: string, screen: Screen): boolean {
   const state = stateOfStore(address);
   if (state === "foreign") assertStoreExists(address);

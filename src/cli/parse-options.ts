@@ -62,7 +62,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["comment"]);
 
 /**
  * Refuses an option that is given twice with different values, a switch together with its opposite, and an empty value,
- * as of an unset variable. Commander takes the last one, and the user would not notice.
+ * for example from an unset variable. Commander takes the last one, and the user would not notice.
  */
 export function refuseAmbiguousOptions(command: Command): void {
   const given = new Map<string, string>();

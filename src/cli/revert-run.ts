@@ -1,4 +1,4 @@
-/** Reverts a run: with the tools of the config, and those that the file of its workflow defines. */
+/** Reverts a run with the tools of the config and the tools that its workflow file defines. */
 import { existsSync } from "node:fs";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import type { RevertEntry, RevertReport } from "../runtime/revert/revert-report.ts";

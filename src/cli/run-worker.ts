@@ -1,7 +1,7 @@
 /** Runs a worker until a signal arrives, or with --once until nothing is ready. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { listen } from "../definition/listen.ts";
+import { listen } from "../http/listen.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";

@@ -1,6 +1,6 @@
 /** Serves a store until a signal arrives. Clients can start and resume the workflows of the config. */
 import { spawn } from "node:child_process";
-import { isToken, TOKEN_RULE } from "../definition/http-checks.ts";
+import { isToken, TOKEN_RULE } from "../http/server-checks.ts";
 import { absoluteAddress, withoutPassword } from "../operate/store-address.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import { hostNames, serveWith, type ToolwrightServer } from "../server/serve.ts";

@@ -1,5 +1,5 @@
 /** Finds the command that a misspelt word is closest to: one typo away, or two after the first letter of a longer word. */
-import { distance } from "../definition/option-checks.ts";
+import { distance } from "../definition/nearest-name.ts";
 
 /** Words of other programs for our commands. A tool of the project may have such a name, so they are only suggested. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {

@@ -29,7 +29,7 @@ export async function waitHere(
     const waits = await describeWaits(store, runId);
     const what = result.status === "waiting-approval" ? ["It waits for approval."] : [];
     const status = await stay((signal) => {
-      // Printed now that a signal ends the waiting: the reader may press Ctrl-C at once.
+      // Printed now that a signal ends the waiting: the reader may press Ctrl-C immediately.
       for (const line of [...what, ...waits]) screen.print(`waiting ${toTerminalName(runId)}: ${line}`);
       return waitForRun(store, runId, signal);
     });

@@ -12,10 +12,10 @@ import {
   aText,
   type Check,
   describe,
-  distance,
   Problem,
   refuseUnknown,
 } from "./option-checks.ts";
+import { distance } from "./nearest-name.ts";
 import { asOptionError } from "./option-table.ts";
 import {
   assertSameVersion,

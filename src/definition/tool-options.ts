@@ -14,7 +14,7 @@ export interface CacheOptions<Args> {
 
 export interface RetryOptions {
   readonly maxRetries?: number | undefined;
-  /** Doubles with every retry. 0 retries at once. Default 200. */
+  /** Doubles with every retry. 0 retries immediately. Default 200. */
   readonly backoffMs?: number | undefined;
   readonly maxBackoffMs?: number | undefined;
   readonly shouldRetry?: ((error: Error, attempt: number) => Awaitable<boolean>) | undefined;
@@ -67,7 +67,7 @@ export type Reconciled<Output> =
   | { readonly happened: false }
   | undefined;
 
-/** What `revert` receives besides the arguments. Its ids are those of the call that it reverts. */
+/** What `revert` receives besides the arguments. Its ids belong to the call that it reverts. */
 export interface RevertFields<Output = unknown> {
   /** What the call returned. `undefined` if that is unknown. Redacted fields are marks. */
   readonly output: Output | undefined;
@@ -133,7 +133,7 @@ export interface ToolPolicies<Args, Output, Capabilities> {
   readonly onUnknown?: OnUnknown | undefined;
   /**
    * Undoes the effect of a call. A revert is a separate call: it is logged, and runs once for each call. The arguments
-   * are those of the log, in which redacted fields are marks.
+   * come from the log, in which marks replace redacted fields.
    */
   readonly revert?: RevertFunction<Args, Output, Capabilities, unknown> | undefined;
   /** Whether a revert waits for approval. Default `false`. */

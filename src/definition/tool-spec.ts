@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ToolContext } from "./context.ts";
 import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
-import { checkPolicies } from "./check-options.ts";
+import { checkPolicies } from "./check-tool-options.ts";
 import { noteSideEffect } from "./revertible-tools.ts";
 import type {
   CacheOptions,

@@ -88,3 +88,27 @@ test("a call that the log moves keeps its new index and site", () => {
   expect(indexes.assign(TEXT, { ...CALL, site: "s" })).toBe(4);
   expect(indexes.assign(TEXT, CALL)).toBe(5);
 });
+
+describe("a call that waits according to the messages", () => {
+  const history = { earlier: 1, isResumed: false, continues: 0 };
+
+  test("is continued by the next equal call, even in another process", () => {
+    const indexes = new CallIndexes();
+    expect(indexes.assign(TEXT, { ...CALL, history })).toBe(0);
+  });
+
+  test("is continued by one call of a response, even if that one has ended before the next is made", () => {
+    const indexes = new CallIndexes();
+    const request = { ...CALL, history, batch: "r2" };
+    indexes.end(TEXT, indexes.assign(TEXT, request));
+    expect([indexes.assign(TEXT, request), indexes.assign(TEXT, request)]).toEqual([1, 2]);
+  });
+
+  test("is the one whose approval was checked", () => {
+    const indexes = new CallIndexes();
+    const request = { history, batch: "r2", toolCallId: "a" };
+    indexes.release(TEXT, indexes.assign(TEXT, { ...request, isCheck: true }), false);
+    expect(indexes.assign(TEXT, { ...request, isCheck: true, toolCallId: "b" })).toBe(1);
+    expect(indexes.assign(TEXT, { ...request, isCheck: false })).toBe(0);
+  });
+});

@@ -19,7 +19,14 @@ export interface IndexRequest {
   /** Identifies the call for the loop that makes it: the same site is the same call, even while it runs or after it ended. */
   readonly site?: string | undefined;
   /** What the messages of the loop say, if it passes them. */
-  readonly history?: { readonly earlier: number; readonly isResumed: boolean } | undefined;
+  readonly history?:
+    | {
+        readonly earlier: number;
+        readonly isResumed: boolean;
+        /** The index of an equal call that waits, according to the messages. */
+        readonly continues?: number | undefined;
+      }
+    | undefined;
 }
 
 /** A call that has not ended. */
@@ -42,6 +49,8 @@ class EqualCalls {
   /** The next free index. */
   next = 0;
   open: readonly OpenCall[] = NONE;
+  /** By index: the batch of the call that has continued a waiting one. Another call of that batch is another call. */
+  continued: Map<number, IndexRequest["batch"]> | undefined = undefined;
 }
 
 const NONE: readonly OpenCall[] = [];
@@ -106,7 +115,20 @@ export class CallIndexes {
     const { history } = request;
     // The messages contain the call, so its index is certain, even if the call has ended meanwhile.
     if (history?.isResumed === true) return this.#at(name, history.earlier);
-    return this.#reusable(name, request);
+    return this.#continued(name, request) ?? this.#reusable(name, request);
+  }
+
+  /** The call that waits, according to the messages. They may be those of another process. */
+  #continued(name: string, { history, batch, toolCallId }: IndexRequest): OpenCall | undefined {
+    const index = history?.continues;
+    if (index === undefined) return undefined;
+    const equal = this.#of(name);
+    const open = equal.open.find((call) => call.index === index);
+    if (open?.checkedAs !== undefined && open.checkedAs === toolCallId) return open;
+    const isTaken = equal.continued?.has(index) === true && equal.continued.get(index) === batch;
+    if (isTaken || open?.isRunning === true) return undefined;
+    (equal.continued ??= new Map()).set(index, batch);
+    return this.#at(name, index);
   }
 
   #at(name: string, index: number): OpenCall {

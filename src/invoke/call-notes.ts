@@ -1,6 +1,7 @@
 /** Notes for the model alongside a result. They are stored, so they must not contain redacted values. */
 import { KEY_VERSION } from "../definition/call-key.ts";
-import { type Call, argumentsHash, executedHash } from "./call.ts";
+import type { Call } from "./call.ts";
+import { argumentsHash, executedHash } from "./call-identity.ts";
 import { modelNameOf } from "./model-names.ts";
 
 const LONGEST_ARGUMENTS = 1_000;
@@ -26,7 +27,7 @@ export function editNote(inputJson: string | null): string {
   return `The approver edited the arguments of this call: ${cut} instead of those you sent.`;
 }
 
-/** Whether the arguments that run differ from those that were sent. */
+/** Whether the effective arguments differ from the arguments that were sent. */
 export function isEdited(call: Call): boolean {
   return (
     call.editedArgsJson !== null &&

@@ -53,7 +53,7 @@ export class Progress {
   breakerWaits: number = 0;
   /** How often the call waited for budgets that calls of other processes hold. */
   budgetWaits: number = 0;
-  /** Waiting for a slot or a budget would be a deadlock: the call shares those of the calls that wait for it. */
+  /** Waiting for a slot or a budget would be a deadlock: the calls that hold them wait for this call. */
   mustNotWait: boolean = false;
 
   // Written by `cache`.
@@ -73,7 +73,7 @@ export class Progress {
   /** The limit that counts when the call begins. */
   rateName: string | undefined = undefined;
   /**
-   * Waiting for a place would be a deadlock: the call shares that of a call that waits for it. Also written by
+   * Waiting for a place would be a deadlock: the call that holds it waits for this call. Also written by
    * `wait-for-place`. */
   mustShare: boolean = false;
 

@@ -1,24 +1,20 @@
 /** One call on its way through the pipeline: its data from the start, and the state that the stages add (see `Progress`). */
-import { KEY_VERSION, type KeyVersion } from "../definition/call-key.ts";
+import { KEY_VERSION } from "../definition/call-key.ts";
 import { isUnrepeatable, type ToolSpec } from "../definition/tool-spec.ts";
 import type { Transaction } from "../store/store.ts";
-import type { CopiedCallKey } from "../store/tables/calls.ts";
 import { tryAround } from "./ambient.ts";
 import { Progress } from "./call-progress.ts";
-import { type LegacyIdentity, identifyByVersion1, textOfArguments, writeArguments } from "./call-text.ts";
+import { type LegacyIdentity, identifyByVersion1, writeArguments } from "./call-text.ts";
 import { sourceOf } from "./deliver-event.ts";
 import type { CallEventDetails } from "./events.ts";
 import type { Host } from "./host.ts";
 import type { HostLoop } from "./host-loop.ts";
 import type { Result } from "./outcome.ts";
-import { maskForKey, unmask } from "./redact.ts";
-import { hidesSomething, isRedactedInput } from "./storable.ts";
+import { hidesSomething } from "./storable.ts";
 import { Scope } from "./scope.ts";
 import type { CallSpan } from "./telemetry.ts";
 import type { Try } from "./try.ts";
 import type { ToolwrightError } from "../errors.ts";
-import { decode } from "../util/encode.ts";
-import { sha256 } from "../util/hash.ts";
 import { toStorableText } from "../util/storable-text.ts";
 
 export interface CallOptions {
@@ -46,7 +42,12 @@ export interface CallOptions {
   readonly modelName?: string | undefined;
   /** What the messages of the loop say about this call: the turn of the chat, and the number of its earlier equal calls. */
   readonly history?:
-    | { readonly turn: number; readonly earlier: number; readonly isResumed: boolean }
+    | {
+        readonly turn: number;
+        readonly earlier: number;
+        readonly isResumed: boolean;
+        readonly continues?: number | undefined;
+      }
     | undefined;
   /** For calls outside any run, which have no log to take a number from. */
   readonly seq?: number | undefined;
@@ -125,7 +126,7 @@ export class Call extends Progress {
 
   // Written by `validate`.
 
-  /** The arguments that would run, unparsed: those that were sent, or those that an approver edited. */
+  /** The arguments that would run, unparsed: as sent, or as edited by an approver. */
   sent: unknown = undefined;
   /** `sent` as the schema parsed it. */
   input: unknown = undefined;
@@ -221,85 +222,6 @@ export class Call extends Progress {
   }
 }
 
-/** Derives the key, once the store is open. */
-export function identify(call: Call): void {
-  const { spec, scope } = call;
-  const text = settleVersion(call);
-  call.text = spec.redactInput.length === 0 ? text : textOf(call, call.args, scope.keyVersion);
-  if (call.toolCallId !== undefined && typeof call.callIndex === "number") {
-    const index = scope.indexOfPending(call.toolCallId, call.text, call.callIndex);
-    if (index !== call.callIndex) scope.indexes.move(call.argsText, call.callIndex, index);
-    call.callIndex = index;
-  }
-  const { key, originKey } = copiedKeyOf(call) ?? scope.keyOf(call.callIndex, call.text);
-  call.key = key;
-  call.originKey = originKey;
-  if (call.toolCallId !== undefined) scope.noteFound(call.toolCallId, key);
-  call.idempotencyKey = call.key;
-  if (scope.parent !== undefined || scope.isOwned) scope.assigned.add(call.key);
-  if (scope.parent !== undefined) (scope.parent.innerKeys ??= new Set()).add(call.key);
-}
-
-/** In a fork: the key of a call before the cut, if its arguments are known only as they were redacted. */
-function copiedKeyOf({ scope, spec, args, toolCallId }: Call): CopiedCallKey | undefined {
-  if (scope.originId === undefined || toolCallId === undefined || !isRedactedInput(spec, args))
-    return undefined;
-  return scope.takeCopied(toolCallId, spec.name);
-}
-
-/** Picks the identity by the scope's key version, and frees the index of the other one. */
-function settleVersion(call: Call): string {
-  const { scope, legacy, argsText, callIndex } = call;
-  call.legacy = undefined;
-  if (legacy === undefined) return argsText;
-  const isLegacy = scope.keyVersion === 1;
-  releaseIndex(scope, isLegacy ? { argsText, callIndex } : legacy, "ended");
-  if (!isLegacy) return argsText;
-  call.argsText = legacy.argsText;
-  call.callIndex = legacy.callIndex;
-  return legacy.text;
-}
-
-/**
- * @param how `open`: the next equal call is this one; `interrupted`: so is one that the messages show after this one
- */
-export function releaseIndexes(call: Call, how: "ended" | "open" | "interrupted"): void {
-  releaseIndex(call.scope, call, how);
-  if (call.legacy !== undefined) releaseIndex(call.scope, call.legacy, how);
-}
-
-function releaseIndex(
-  scope: Scope,
-  { argsText, callIndex }: Omit<LegacyIdentity, "text">,
-  how: "ended" | "open" | "interrupted",
-): void {
-  if (typeof callIndex !== "number") return;
-  if (how === "ended") scope.indexes.end(argsText, callIndex);
-  else scope.indexes.release(argsText, callIndex, how === "interrupted");
-}
-
-/** The redacted text of the tool and its arguments, which the key of a call is derived from. */
-export function textOfCall(spec: ToolSpec, args: unknown, secret: string, version?: KeyVersion): string {
-  return textOfArguments(spec.name, () => maskForKey(spec, args, secret, version), version);
-}
-
-function textOf(call: Call, args: unknown, version: KeyVersion | undefined): string {
-  return textOfCall(call.spec, args, call.host.store.secret, version);
-}
-
-/** The hash of the arguments that run: those that an approver edited, or those that were sent. */
-export function executedHash(call: Call, version: KeyVersion): string {
-  const { editedArgsJson, scope } = call;
-  if (editedArgsJson === null && version === scope.keyVersion) return argumentsHash(call);
-  const args = editedArgsJson === null ? call.args : unmask(decode(editedArgsJson), call.args);
-  return sha256(textOf(call, args, version));
-}
-
-/** The hash that an approval is bound to. */
-export function argumentsHash(call: Call): string {
-  return sha256(call.text);
-}
-
 /** Takes the next row number of the task, once per call. */
 export function takeSeq(call: Call): void {
   call.takenSeq ??= call.scope.nextSeq();
@@ -345,7 +267,7 @@ export function keysAround(call: Call): ReadonlySet<string> {
 
 /**
  * Calls inside a call count in their own scope, so that parallel calls never take each other's indexes. Each try counts from
- * the start, so that its calls match those of earlier tries, which are stored.
+ * the start, so that its calls match the stored calls of earlier tries.
  */
 export function innerScopeOf(ofTry: Try): Scope {
   const { call } = ofTry;

@@ -14,7 +14,7 @@ export type WarnOnce = (topic: string, message: string) => void;
 /** The constant part of the envelope of events from one source. */
 export type EventSource = Omit<EventEnvelope, "at" | "key">;
 
-/** Emits events of a run to the listeners of the runtime, and to those of the loop or workflow itself. */
+/** Emits events of a run to the listeners of the runtime, and to the listeners of the loop or workflow itself. */
 export function createEmitter(
   host: Pick<Host, "isWatched" | "emit" | "clock" | "warnOnce">,
   source: EventSource,

@@ -136,7 +136,7 @@ function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** The fields that a copy may change. All others, and the stack, are those of the original. */
+/** The fields that a copy may change. All other fields, and the stack, stay as in the original. */
 export interface ErrorChanges {
   readonly message?: string;
   readonly details?: Readonly<Record<string, unknown>>;

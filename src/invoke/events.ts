@@ -1,6 +1,7 @@
 /**
- * Everything that a runtime emits, in one envelope. Named noun-verb; the smart agent's names are those that its users know
- * from elsewhere. Listeners observe: nothing depends on them. `onProgress` and `onEvent` receive parts of this stream.
+ * Everything that a runtime emits, in one envelope. Named noun-verb; the smart agent's names are the ones that its users
+ * know from elsewhere. Listeners observe: nothing depends on them. `onProgress` and `onEvent` receive parts of this
+ * stream.
  */
 import type { ErrorCode, OwnErrorCode } from "../errors.ts";
 import type { RunKind } from "../store/run-words.ts";

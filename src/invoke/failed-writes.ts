@@ -35,8 +35,8 @@ export class FailedWrites {
   }
 
   /**
-   * Commits a claim, as of a run or a task. A claim that reported an error may have been committed: this process is alive
-   * and does not work on what it has claimed, so the claim is undone as soon as the store answers.
+   * Commits a claim, for example of a run or a task. A claim that reported an error may have been committed: this process
+   * is alive and does not work on what it has claimed, so the claim is undone as soon as the store answers.
    * @param name has the epoch of the claim. Writes for earlier epochs stay: if this claim fails, they are still needed, and if
    * it succeeds, they change nothing.
    * @param undo must recognize the claim by its owner and epoch
@@ -79,8 +79,8 @@ export class FailedWrites {
   }
 
   /**
-   * For what begins again under this name: afterwards the write for its predecessor no longer happens. It could not
-   * tell the two apart.
+   * Call it before something begins again under this name: it drops the write for the predecessor, which could not tell
+   * the two apart.
    */
   async supersede(name: string): Promise<void> {
     if (this.#writes.has(name)) await this.#forget(name);

@@ -94,7 +94,7 @@ export interface Host {
   readonly machine: string;
   /** The root is the same on every host that takes runs. */
   isRootShared: boolean;
-  /** A worker uses this runtime. Its row in the list of workers is that of the owner, so there is one at a time. */
+  /** A worker uses this runtime. The worker shares the owner's row, so there is one worker at a time. */
   hasWorker: boolean;
   /** The owner becomes a worker: its lease has this length, and it alone decides whether the owner is alive. */
   becomeWorker(leaseMs: number): Promise<void>;

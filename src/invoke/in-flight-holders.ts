@@ -1,6 +1,6 @@
 /**
- * Whether a reservation belongs to a call in flight. Those of a dead process do not, nor do those of this runtime's calls
- * whose outcome could not be stored.
+ * Whether a reservation belongs to a call in flight. Reservations of a dead process do not; neither do those of this
+ * runtime's calls whose outcome could not be stored.
  */
 import type { Holder } from "../store/tables/usage.ts";
 import type { Host } from "./host.ts";

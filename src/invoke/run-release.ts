@@ -30,7 +30,7 @@ export class RunRelease {
     this.#check();
   }
 
-  /** Gives the run back at once: its time is up, or it may belong to another worker already. */
+  /** Gives the run back immediately: its time is up, or it may belong to another worker already. */
   now(reason: Error): void {
     this.#requested.abort();
     this.#over.abort(reason);

@@ -293,7 +293,7 @@ export class Scope {
     return this.#takeCopied(toolCallId, (copied) => copied.toolName === toolName);
   }
 
-  /** In a fork: a call was found by its arguments, so it is none of those that are found by their id. */
+  /** In a fork: this call was found by its arguments, so it cannot also be found by its id. */
   noteFound(toolCallId: string, key: string): void {
     this.#takeCopied(toolCallId, (copied) => copied.key === key);
   }

@@ -23,7 +23,7 @@ export interface AgentAbout {
 
 export interface ChatAbout extends Omit<AgentAbout, "name"> {
   readonly isStreamed: boolean;
-  /** The answer must be JSON. */
+  /** The response must be JSON. */
   readonly isJson: boolean;
   /** Settings of the request, if it has them. */
   readonly seed?: number | undefined;
@@ -125,7 +125,7 @@ export interface McpRequest {
 }
 
 export interface Telemetry {
-  /** There is nothing to report to now, as without an SDK: calls need not report. */
+  /** Nothing receives reports now, for example without an SDK, so calls need not report. */
   isIdle(): boolean;
   /** Whether metrics are collected here. */
   isMeasured(): boolean;
@@ -135,7 +135,7 @@ export interface Telemetry {
   openCall(work: CallWork): CallSpan;
   /** The span context of the current span, in the fields that a request carries. */
   carrier(): Readonly<Record<string, string>>;
-  /** Runs `work` for a request of the Model Context Protocol, as a part of the trace that it brought along. */
+  /** Runs `work` for an MCP request, as part of the trace that the request carries. */
   continueFrom<T>(request: McpRequest, work: () => T): T;
   /** The current call is a request to an MCP server. @param statusCode if the server answered with an error */
   noteMcpCall(statusCode?: number): void;

@@ -31,7 +31,7 @@ export async function traceWork<T>(
   const { telemetry } = host;
   if (telemetry === undefined) return body(async () => undefined);
   const span = telemetry.open(work);
-  // Links are worth nothing compared with the work: a store that fails says so there.
+  // A missing link must not fail the work. If the store fails, the work itself reports it.
   const link = async (): Promise<void> => {
     if (span.trace !== null) await linkTo?.(span).catch(() => undefined);
   };
@@ -46,7 +46,7 @@ export async function traceWork<T>(
   }
 }
 
-/** Agents and loops have their own words for how they ended. Spans use those of `runtime.runs`. */
+/** Agents and loops have their own words for how they ended. Spans use the words of `runtime.runs`. */
 function toRunStatus(status: string | undefined): string | undefined {
   if (status === "waiting") return "waiting-approval";
   return status === "complete" ? "finished" : status;
@@ -83,7 +83,7 @@ export function traceAgentInside<T>(
     span.link({ trace: earlier.trace, reason });
   };
   const work: Work = { type: "agent", place: placeOf(scope), ...about };
-  // The body starts at once: it takes its place among the loops of the scope synchronously.
+  // The body starts immediately: it takes its place among the loops of the scope synchronously.
   const linked = async (link: () => Promise<void>): Promise<T> => {
     const running = body();
     // It may fail while the link is stored; its caller sees the failure below.
@@ -124,7 +124,7 @@ export function endOfThrown(error: unknown): WorkEnd {
   return error.code === "TOOL_APPROVAL_PENDING" ? { status: "waiting-approval" } : { errorType: error.code };
 }
 
-/** What a class may be called. A library may put anything into the name of an error, also content. */
+/** What a class may be called. A library may put anything into the name of an error, even content. */
 const CLASS_NAME = /^[\p{L}_$][\p{L}\p{N}_$.]{0,99}$/u;
 
 /** `error.type` of an error without a code. */

@@ -47,7 +47,7 @@ test("an enclosing call waits for everything that its inner calls wait for", () 
   expect(ofOther.giveWay.mock.calls.length + ofInner.giveWay.mock.calls.length).toBe(1);
 });
 
-test("a wait for the own enclosing call gives way at once", () => {
+test("a wait for the own enclosing call gives way immediately", () => {
   const outer = createCall("outer");
   const wait = createWait("result", createCall("inner", outer), [outer]);
   expect(new WaitGraph().wait(wait)).toBe(true);

@@ -1,6 +1,6 @@
 /**
  * The responses that a fork copied from its parent and that are found by their request. Where the parent's requests were
- * redacted, those of the fork show the same marks, so they are compared instead of their hashes.
+ * redacted, the fork's requests show the same marks, so the texts are compared instead of their hashes.
  */
 import type { AskedModel } from "../invoke/asked-model.ts";
 import { marksIn } from "../invoke/replay/compare.ts";

@@ -5,6 +5,7 @@
 import { ToolwrightError } from "../errors.ts";
 import {
   ANY_REQUEST,
+  DELETED_RESPONSE,
   FIRST_BY_REQUEST,
   forgetLaterResponses,
   keepReplacedParts,
@@ -41,7 +42,7 @@ export interface ResponseSlot {
   release(): void;
 }
 
-/** A response that is being received. Its parts reach the readers of the run at once. */
+/** A response that is being received. Its parts reach the readers of the run immediately. */
 export interface ReceivedResponse extends Pick<
   LiveResponse,
   "add" | "discard" | "abandon" | "isRead" | "hasParts"
@@ -85,7 +86,10 @@ export function recordedResponsesOf(
       if (replay !== undefined)
         return replayedSlot(scope, replay, { position, isByRequest: false, requestHash, asked: request?.() });
       const requestJson = await requests.describe(position, request);
-      const found = isLive ? undefined : await readAt(scope, position);
+      const release = (): void => {
+        if (next === position + 1) next = position;
+      };
+      const found = isLive ? undefined : await readAt(scope, position, release);
       const isSame =
         found !== undefined && [requestHash, earlierHash, ANY_REQUEST].includes(found.requestHash);
       const hasDiverged = found !== undefined && !isSame;
@@ -95,9 +99,6 @@ export function recordedResponsesOf(
       }
       const asked = { requestHash, requestJson };
       const slot = slotAt(scope, position, asked, isSame ? found : undefined, hasDiverged);
-      const release = (): void => {
-        if (next === position + 1) next = position;
-      };
       return { ...slot, release, hasDiverged };
     },
   };
@@ -121,7 +122,8 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
       if (replay !== undefined)
         return replayedSlot(scope, replay, { position, isByRequest: true, requestHash, asked: request?.() });
       const requestJson = await requests.describe(position, request);
-      const found = await readAt(scope, position);
+      const release = (): void => scope.uncountRequest(requestHash, count);
+      const found = await readAt(scope, position, release);
       const isSame = found?.requestHash === requestHash;
       const slot = slotAt(scope, position, { requestHash, requestJson }, isSame ? found : undefined);
       if (isSame) copied.noteUsed(position);
@@ -131,21 +133,30 @@ export function recordedResponsesByRequest(scope: Scope): RecordedResponses {
         ...(copy === undefined
           ? {}
           : { recorded: { value: await slot.save(copy.value, () => copy.forget()) } }),
-        release: () => scope.uncountRequest(requestHash, count),
+        release,
         hasDiverged: false,
       };
     },
   };
 }
 
-/** Far behind the positions of loops that count theirs. */
+/** Far beyond the positions of loops that count their responses. */
 function positionOfRequest(requestHash: string, count: number): number {
   return FIRST_BY_REQUEST + Buffer.from(digest([requestHash, count]), "base64url").readUIntBE(0, 6);
 }
 
-async function readAt(scope: Scope, position: number): Promise<RecordedResponse | undefined> {
+/** @param release gives the position back: if the loop asks again, it asks for the same response */
+async function readAt(
+  scope: Scope,
+  position: number,
+  release: () => void,
+): Promise<RecordedResponse | undefined> {
   const location = { scopeId: scope.id, attempt: scope.attempt, position };
   const found = await scope.host.store.read(() => readResponse(location));
+  if (found?.responseJson === DELETED_RESPONSE) {
+    release();
+    throw deletedResponse(scope);
+  }
   // The results of its calls follow, and readers of the run receive them.
   if (found !== undefined) await scope.host.streams.wanted(scope.identity.runId).catch(() => undefined);
   return found;
@@ -196,6 +207,19 @@ function slotAt(
       };
     },
   };
+}
+
+/** Another answer to the same request could repeat the effects of the first one in other words. */
+function deletedResponse({ identity: { runId, nodeId }, attempt }: Scope): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_RUN_DELETED",
+    `Retention has deleted a model response that attempt ${attempt} of task "${nodeId}" in run "${runId}" needs.`,
+    {
+      details: { runId, nodeId, attempt },
+      effect: "none",
+      hint: "Start another run, or another attempt: it asks the model again, and gets the recorded results of equal calls.",
+    },
+  );
 }
 
 /** In a replay the response comes from the fixture, and a request to the model cannot be made. */

@@ -1,4 +1,4 @@
-/** Prompts share what they have in common with the last one, and are equal to those that are made from nothing. */
+/** Prompts reuse the parts that equal the previous prompt, and the result equals a prompt built from scratch. */
 import { expect, it } from "vitest";
 import type { AgentMessage } from "./messages.ts";
 import { createPromptMaker } from "./to-sdk-prompt.ts";

@@ -10,7 +10,7 @@ export interface SdkMessage {
   readonly content: string | readonly object[];
 }
 
-/** The prompt of a list of messages, as far as it has been converted. */
+/** The part of a list of messages that has been converted to a prompt. */
 interface Converted {
   readonly messages: readonly AgentMessage[];
   /** The number of messages that are in the prompt. */

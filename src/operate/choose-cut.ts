@@ -1,4 +1,4 @@
-/** Finds out where a fork starts, from the options of its maker. */
+/** Finds out where a fork starts, from its options. */
 import { ToolwrightError } from "../errors.ts";
 import type { ForkOptions } from "../runtime/runtime.ts";
 import type { WorkflowRunRow } from "../store/tables/workflow-runs.ts";
@@ -77,7 +77,7 @@ function assertNotInside(parent: Parent, call: CallToCopy): void {
 /** The task runs again up to the call: without its model responses, it would ask the model again. */
 function notRecorded(nodeId: string, runId: string, at: string): ToolwrightError {
   return forkError(
-    `The call ${at} is inside task "${nodeId}" of run "${runId}", which has finished, and what the task needs to run up to the call was not kept`,
+    `The call ${at} is inside task "${nodeId}" of run "${runId}", which has finished, and the data that the task needs to run up to the call was not kept`,
     `Fork at the task: at: ${JSON.stringify(nodeId)}. To fork at calls of finished tasks, run with recording: "keep".`,
   );
 }

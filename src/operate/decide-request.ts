@@ -9,7 +9,7 @@ import { readRun } from "../store/tables/workflow-runs.ts";
 export type FoundRequest =
   | { readonly kind: "request"; readonly request: Approval }
   | { readonly kind: "missing" }
-  /** The name is that of a run, and does not identify one request. */
+  /** The name belongs to a run, and does not identify one request. */
   | { readonly kind: "ambiguous"; readonly pending: readonly Approval[]; readonly isRequestId: boolean };
 
 const REQUEST_ID = /^apr_/i;

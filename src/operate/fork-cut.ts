@@ -79,7 +79,7 @@ export function keepBefore(source: ForkSource, cut: Cut, isWorkflow: boolean): K
   };
 }
 
-/** Without what was reverted, and what came after it: outside, it is no longer true. */
+/** Keeps everything except reverted effects and what came after them: those results no longer match the outside world. */
 function keepAll(source: ForkSource, settled: readonly CallToCopy[], isWorkflow: boolean): Kept {
   const { tasks, reverted } = source;
   const isTrue = ({ key }: CallToCopy): boolean => !reverted.has(key);

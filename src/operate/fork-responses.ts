@@ -30,7 +30,10 @@ export function responsesBefore(
   });
 }
 
-/** The response that asks for the cut. Models reuse ids: it comes after those that ask for the calls before the cut. */
+/**
+ * The response that asks for the cut. Models reuse ids: it comes after the responses that ask for the calls before the
+ * cut.
+ */
 function askingFor(
   responses: readonly ResponseToCopy[],
   { toolCallId, attempt }: CallToCopy,

@@ -1,4 +1,4 @@
-/** Makes a run from the part of another run before a task or call. The parent is read, and never changed. */
+/** Creates a run from the part of another run before a task or call. Reads the parent and never changes it. */
 import { randomUUID } from "node:crypto";
 import { forkedKey, KEY_VERSION } from "../definition/call-key.ts";
 import { aBoolean, aFullText, anObject, anything, aRunId, oneOf } from "../definition/option-checks.ts";
@@ -75,7 +75,7 @@ function* fork(
   const { effects = "ask", dryRun = false } = options;
   // Until the fork is stored, retention does not delete its parent.
   if (!dryRun) yield* assertNotDeleted(parentId);
-  // What is true outside now will not be when the fork runs.
+  // Effects that exist now may be reverted before the fork runs.
   if (yield* isBeingReverted(parentId))
     throw forkError(
       `The effects of run "${parentId}" are being reverted, and that has not ended`,
@@ -126,7 +126,7 @@ function* readParent(runId: string): Transaction<Parent> {
   };
 }
 
-/** The input and options that the fork starts with; `null`: those of the parent. */
+/** The input and options that the fork starts with; `null`: the parent's. */
 function startOf(
   workflow: WorkflowRunRow | undefined,
   { input }: ForkOptions,
@@ -165,7 +165,7 @@ function* copyTasks(
   runId: string,
   { tasks, open }: Kept,
 ): Transaction<void> {
-  // A task outside any loop is stored without a path, and its scope with that of a first pass.
+  // A task outside any loop is stored without a path, and its scope with the path of a first pass.
   const places =
     open === undefined ? [] : [open.root.path, ""].map((path) => ({ nodeId: open.root.nodeId, path }));
   yield* copy.copyTasks(dialect, parentId, runId, [...tasks, ...places]);

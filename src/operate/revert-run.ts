@@ -1,4 +1,4 @@
-/** Reverts the effects of a run: those of all its tasks, or of one task and what came after it. */
+/** Reverts the effects of a run: of all its tasks, or of one task and everything after it. */
 import { aBoolean, aFullText, aRunId } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";

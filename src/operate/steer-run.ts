@@ -7,6 +7,7 @@ import { markReady } from "../store/tables/queue.ts";
 import { mayQueueAgain, queueProgramAgain } from "../store/tables/program-claims.ts";
 import { assertResumable } from "../store/tables/reverts.ts";
 import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
+import { sealRun } from "../store/tables/scopes.ts";
 import { forgetTakeovers } from "../store/tables/takeovers.ts";
 import { queueAgain, readRun } from "../store/tables/workflow-runs.ts";
 import { type CancelResult, cancelRun } from "./cancel-run.ts";
@@ -47,7 +48,10 @@ async function cancelProgram(store: Store, { row, summary }: KnownRun): Promise<
   }
   const changes = await store.transaction(function* () {
     const cancelled = yield* cancelRunRow(row, Date.now());
-    if (cancelled > 0) yield* voidApprovalsOfRun(runId);
+    if (cancelled === 0) return 0;
+    // An owner that was only suspended must make no further call when it wakes up.
+    yield* sealRun(runId);
+    yield* voidApprovalsOfRun(runId);
     return cancelled;
   }, "normal");
   // The run has changed in the meantime.

@@ -96,12 +96,12 @@ const MCP_CALL = { "mcp.method.name": "tools/call" };
 /** The client chooses the id of its request. */
 const MAX_ID_LENGTH = 100;
 
-/** A call that a client of an MCP server has asked for. */
+/** A call that an MCP client requested from this server. */
 export function describeRequest(id: string | number): Attributes {
   return { ...MCP_CALL, "jsonrpc.request.id": String(id).slice(0, MAX_ID_LENGTH).toWellFormed() };
 }
 
-/** A call that an MCP server is asked for. */
+/** A call that is sent to an MCP server. */
 export function describeRemoteCall(statusCode: number | undefined): Attributes {
   return statusCode === undefined
     ? MCP_CALL

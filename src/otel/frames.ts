@@ -1,6 +1,6 @@
 /**
- * The current span, alongside the context manager of the API: an SDK may have registered none, and the tree must be right all the
- * same.
+ * The current span, alongside the context manager of the API: an SDK may have registered none, and the tree must still be
+ * right.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Attributes, type Context, context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api";
@@ -22,7 +22,7 @@ export function currentFrame(): Frame | undefined {
   return frames.getStore();
 }
 
-/** The context of new spans: that of the application if it was made inside ours, else ours. */
+/** The context of new spans: the application's if it was made inside ours, else ours. */
 export function currentContext(watch: Watch): Context {
   const own = frames.getStore()?.context;
   const active = watch.try(() => context.active(), ROOT_CONTEXT);

@@ -30,7 +30,7 @@ export class Spans {
   }
 
   begin(work: Work, onEnd?: OnEnd): GuardedSpan {
-    // An agent without a name is not the agent around it either.
+    // An agent without a name must not get the name of the agent around it.
     return this.#start(
       describeWork(work),
       [],
@@ -67,7 +67,7 @@ export class Spans {
     );
   }
 
-  /** Background work starts in the context of whatever started it, which may be over for hours. */
+  /** Background work starts in the context of whatever started it, which may have ended hours ago. */
   apart<T>(work: () => T): T {
     return runInFrame({ context: ROOT_CONTEXT, agent: undefined }, this.#watch, work);
   }

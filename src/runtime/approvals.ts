@@ -155,7 +155,7 @@ function assertOpen(
   if (decision.approvedArgs !== undefined) assertArguments(row, decision.approvedArgs);
 }
 
-/** Checks the arguments against the contract in the request, so that any process can refuse them at once. */
+/** Checks the arguments against the contract in the request, so that any process can refuse them immediately. */
 function assertArguments(row: ApprovalRow, args: unknown): void {
   const contract = decodeContract(row.contractJson);
   const details = { approvalId: row.id, tool: row.toolName };

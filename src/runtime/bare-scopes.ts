@@ -104,7 +104,7 @@ export class BareScopes {
   }
 }
 
-/** Both name the same scope. A call without a run id is its own run, so it never does. */
+/** Whether both name the same scope. A call without a run id is its own run, so it never matches. */
 function isSameTask(one: Named, other: RuntimeCallOptions): boolean {
   return (
     other.runId !== undefined &&

@@ -111,7 +111,7 @@ async function readFile(rootDir: string): Promise<string | undefined> {
   if (mark !== undefined) {
     throw new ToolwrightError(
       "TOOL_PATH_PROTECTED",
-      `${CAPABILITIES_FILE} appeared while a command of an agent ran, so it was not read.`,
+      `${CAPABILITIES_FILE} appeared while an agent ran a command, so it was not read.`,
       { hint: `Read it. To accept it: rm ${mark}`, effect: "none" },
     );
   }

@@ -84,7 +84,7 @@ class Uses {
   }
 }
 
-/** The object itself if it is disposable, else each of its values once, last first. */
+/** The object itself if it is disposable, else each of its values once, in reverse order. */
 function disposersOf(made: Capabilities): Disposer[] {
   if (isDisposable(made)) return [disposerOf("", made)].filter((one) => one !== undefined);
   const seen = new Set<unknown>();

@@ -147,7 +147,7 @@ export async function resumeSchedule(store: Store, name: string): Promise<Schedu
     const isResumed = await store.transaction(function* () {
       const current = yield* lockSchedule(name);
       if (current === undefined) throw notFound(name);
-      // Its times are others now.
+      // Its times have changed.
       if (!hasSameRhythm(current, stored)) return false;
       yield* saveSchedule({ ...current, paused: false, nextAtMs: times.after(yield* readNow()) });
       return true;

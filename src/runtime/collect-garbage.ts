@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { checkOptions } from "../definition/option-table.ts";
 import type { Host } from "../invoke/host.ts";
-import { endReplay } from "../invoke/recording/keep-recording.ts";
+import { endReplay, giveUpReplay } from "../invoke/recording/keep-recording.ts";
 import {
   deleteExpiredCache,
   deleteRun,
@@ -100,13 +100,13 @@ async function deleteRuns(
 
 const FORGOTTEN = JSON.stringify({
   code: "WORKFLOW_TASK_FAILED",
-  message: "It was interrupted, and retention deleted the data that it needs to resume.",
+  message: "It did not end, and retention deleted the data that it needs to resume.",
   hint: "Resume the run: it starts a new attempt, which receives a summary of the calls of this one.",
 });
 
 /** Returns the number of changed rows. */
 function* forgetReplay(runId: string): Transaction<number> {
-  const rows = (yield* endReplay({ runId })) + (yield* failTasksOfRun(runId, FORGOTTEN));
+  const rows = (yield* giveUpReplay(runId)) + (yield* failTasksOfRun(runId, FORGOTTEN));
   return rows + (yield* forgetInput(runId));
 }
 

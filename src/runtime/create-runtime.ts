@@ -303,7 +303,7 @@ class LazyRuntime implements Runtime {
     if (replay === undefined || replay === this.#replay) return;
     throw new ToolwrightError(
       "TOOL_REPLAY_DIFFERS",
-      "The replayed code uses another runtime than that of the replay. Nothing was run.",
+      "The replayed code uses a different runtime from the replay's. Nothing was run.",
       {
         hint: "Use the runtime that the code receives, or no runtime: tools find the one around them.",
         effect: "none",

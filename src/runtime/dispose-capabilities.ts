@@ -40,7 +40,7 @@ function methodOf(value: object, name: string | symbol): ((this: object) => unkn
   }
 }
 
-/** Runs all of them, even if some fail. @throws one error that names those that failed */
+/** Runs all of them, even if some fail. @throws one error that names all that failed */
 export async function runDisposers(disposers: readonly Disposer[]): Promise<void> {
   const failures: string[] = [];
   for (const disposer of disposers) {

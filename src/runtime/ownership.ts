@@ -6,12 +6,14 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import {
   endOwner,
+  hasFutureLeases,
   type Lease,
   LEASE_MS,
   readOwner,
   registerOwner,
   renewLease,
   setLease,
+  shortenFutureLeases,
 } from "../store/tables/owners.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import { sharedByCopies } from "../definition/package-copy.ts";
@@ -64,7 +66,7 @@ export class Ownership {
 
   /**
    * From now on this owner is a worker with this lease: the lease alone decides whether it is alive, and it notices the end
-   * of the lease at once.
+   * of the lease immediately.
    */
   async becomeWorker(leaseMs: number): Promise<void> {
     this.#settings = { leaseMs, isWorker: true };
@@ -166,6 +168,7 @@ export class Ownership {
     this.#isBeating = true;
     try {
       await this.#renewNow();
+      await this.#shortenFutureLeases();
       await this.#onBeat();
     } catch {
       // The next heartbeat tries again. If none succeeds in time, the lease lapses, and the next call detects it.
@@ -173,6 +176,11 @@ export class Ownership {
     } finally {
       this.#isBeating = false;
     }
+  }
+
+  async #shortenFutureLeases(): Promise<void> {
+    if ((await this.#store?.read(hasFutureLeases)) === true)
+      await this.#store?.transaction(shortenFutureLeases, "normal");
   }
 
   async #renewNow(): Promise<void> {

@@ -16,7 +16,7 @@ export function identifyProcess(): ProcessIdentity {
   return { host: hostIdentity(), pid: process.pid, processStart: processStart(process.pid) ?? "unknown" };
 }
 
-/** `undefined` if this process cannot know: another host, boot or pid namespace. */
+/** `undefined` if this process cannot tell: another host, boot or pid namespace. */
 export function isProcessAlive(identity: ProcessIdentity): boolean | undefined {
   if (identity.host !== hostIdentity() || identity.processStart === "unknown") return undefined;
   return processStart(identity.pid) === identity.processStart;

@@ -107,7 +107,7 @@ export interface ForkOptions {
    * `"reuse"`: it returns the parent's result. `"run"`: it runs. An effect in doubt always needs an answer.
    */
   readonly effects?: "ask" | "reuse" | "run" | undefined;
-  /** Reports what would be copied, and makes no run. */
+  /** Reports what would be copied, and creates no run. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -121,7 +121,7 @@ export interface ForkedRun {
   readonly copied: { readonly tasks: number; readonly calls: number };
   /** Tasks of the parent that run again, as far as they are known. */
   readonly rerun: readonly string[];
-  /** Tasks that are copied although the other run has reverted an effect of theirs: outside, it is no longer true. */
+  /** Tasks that are copied although the parent has reverted one of their effects. */
   readonly reverted: readonly string[];
   readonly dryRun: boolean;
 }
@@ -164,7 +164,7 @@ export interface Runtime extends AsyncDisposable {
   /** Why a run has its status, and which commands come next. */
   explainRun(runId: string): Promise<RunExplanation>;
   /**
-   * Sends a signal to a workflow run. It is kept until a `<Signal>` with this name takes it, and used once.
+   * Sends a signal to a workflow run. It is stored until a `<Signal>` with this name uses it, once.
    * @throws WORKFLOW_RUN_OVER, WORKFLOW_SIGNAL_INVALID, TOOL_RUN_NOT_FOUND
    */
   signal(runId: string, name: string, payload?: unknown, options?: SignalOptions): Promise<SentSignal>;
@@ -175,7 +175,7 @@ export interface Runtime extends AsyncDisposable {
    */
   revert(options: RevertOptions): Promise<RevertReport>;
   /**
-   * Makes a run from the part of another run before a task or call. It runs nothing: a resume or a worker does.
+   * Creates a run from the part of another run before a task or call. It runs nothing: a resume or a worker does.
    * @throws TOOL_FORK_INVALID, TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED
    */
   fork(options: ForkOptions): Promise<ForkedRun>;
@@ -194,7 +194,7 @@ export interface Runtime extends AsyncDisposable {
   gc(options?: GcOptions): Promise<GcReport>;
   /** Returns a function that unsubscribes. A listener that throws does not affect the run. */
   subscribe(listener: EventListener): () => void;
-  /** Opens the store now, so that an error is reported at once. */
+  /** Opens the store now, so that an error is reported immediately. */
   ready(): Promise<void>;
   /**
    * Waits for the calls that have begun, then closes the store. The same as `[Symbol.asyncDispose]()`, for programs

@@ -51,10 +51,10 @@ export interface Schedules {
   set(schedule: ScheduleOptions): Promise<Schedule>;
   /** By name. */
   list(): Promise<Schedule[]>;
-  /** Starts no more runs. What is queued is still finished. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
+  /** Starts no more runs. Queued runs still finish. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   pause(name: string): Promise<Schedule>;
   /** Ends a pause. Times that passed meanwhile are not made up for. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   resume(name: string): Promise<Schedule>;
-  /** Deletes the schedule and what is queued. Its runs stay. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
+  /** Deletes the schedule and its queued runs. Runs that were started stay. @throws WORKFLOW_SCHEDULE_NOT_FOUND */
   remove(name: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Sends a signal to a workflow run. It is stored before its sender hears of it, and used once. */
+/** Sends a signal to a workflow run. It is stored before its sender gets the answer, and used once. */
 import { anId, aRunId } from "../definition/option-checks.ts";
 import { asOptionError, checkOptions } from "../definition/option-table.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";

@@ -313,7 +313,7 @@ export class StoreRuntime {
     if (!failedWrites.isEmpty)
       this.#warnOnce(
         "close",
-        "the runtime was closed, but the store did not accept the ends of some calls or runs. They are retried while this process lives; if it ends first, the runs are listed as interrupted.",
+        "the runtime was closed, but the store did not accept the outcomes of some calls or runs. The writes are retried while this process lives; if it ends first, the runs are listed as interrupted.",
       );
     this.#ownership.stop(cutOff.size > 0);
     const isOver = cutOff.size === 0 && failedWrites.isEmpty;

@@ -1,4 +1,7 @@
-/** Takes a task for one owner. It never takes over from a live owner; a dead owner is replaced at once and fenced out. */
+/**
+ * Takes a task for one owner. It never takes over from a live owner; a dead owner is replaced immediately and fenced
+ * out.
+ */
 import type { ScopeIdentity } from "../definition/call-key.ts";
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError } from "../invoke/error-record.ts";

@@ -53,7 +53,7 @@ function shown(value: string): string {
 function refused(what: string): HttpError {
   return new HttpError(
     "HTTP_ORIGIN_REFUSED",
-    `${what} may not write here.`,
+    `${what} is not allowed to write here.`,
     "Send it from the server's own page or from a program, or add the origin to allowedOrigins (--allowed-origin).",
   );
 }

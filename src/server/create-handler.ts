@@ -162,7 +162,7 @@ function json(
 }
 
 /**
- * Programs may leave out an empty body with its type. Browsers may not: another site could send such a request with the
+ * Programs may leave out an empty body with its type. Browsers must not: another site could send such a request with the
  * cookie if the browser did not know `SameSite`.
  */
 async function readBody(request: Request): Promise<unknown> {

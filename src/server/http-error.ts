@@ -1,11 +1,6 @@
 /** Errors of the HTTP API: the status and body of each error, in one table. */
 import { ToolwrightError } from "../errors.ts";
-import {
-  answerOfError,
-  type ErrorAnswer,
-  RefusedRequest,
-  unexpectedAnswer,
-} from "../runtime/error-answer.ts";
+import { answerOfError, type ErrorAnswer, RefusedRequest, unexpectedAnswer } from "../http/error-answer.ts";
 
 /** What the server itself refuses. Errors of operations keep their own codes. */
 export const HTTP_ERRORS = {
@@ -15,7 +10,7 @@ export const HTTP_ERRORS = {
   HTTP_HOST_REFUSED: { status: 403, meaning: "The Host header is not on the list of allowed hosts." },
   HTTP_ORIGIN_REFUSED: { status: 403, meaning: "A web page of another origin sent the request." },
   HTTP_NOT_FOUND: { status: 404, meaning: "There is no such route, file or workflow." },
-  HTTP_METHOD_NOT_ALLOWED: { status: 405, meaning: "The route exists, with another method." },
+  HTTP_METHOD_NOT_ALLOWED: { status: 405, meaning: "The route exists, but not with this method." },
   HTTP_TIMEOUT: { status: 408, meaning: "The body of the request did not arrive in time." },
   HTTP_BODY_TOO_LARGE: { status: 413, meaning: "The body is larger than 1 MiB." },
   HTTP_UNSUPPORTED_TYPE: { status: 415, meaning: "The body is not application/json." },

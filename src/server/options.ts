@@ -1,5 +1,5 @@
 /** The options of `serve` and `createHandler`, and their checks. */
-import { aHostName, aListenAddress, anOrigin, aPort, aToken } from "../definition/http-checks.ts";
+import { aHostName, aListenAddress, anOrigin, aPort, aToken } from "../http/server-checks.ts";
 import {
   aBoolean,
   aFullText,
@@ -68,8 +68,7 @@ const tokenList: Check = (value, field) => {
   for (const key of ["name", "token"] as const) {
     const all = tokens.map((one) => one[key]);
     const index = all.findIndex((one, position) => all.indexOf(one) !== position);
-    if (index >= 0)
-      throw new Problem(`${field}[${index}].${key}`, "is the same as that of an earlier token.");
+    if (index >= 0) throw new Problem(`${field}[${index}].${key}`, "is already used by an earlier token.");
   }
 };
 
@@ -97,7 +96,7 @@ const aWorkflow: Check = (value, field) => {
   else
     throw new Problem(
       field,
-      `must be a workflow from smithers(), or { load, file }, not ${describe(value)}.`,
+      `must be a workflow from workflow(), or { load, file }, not ${describe(value)}.`,
     );
 };
 

@@ -1,7 +1,7 @@
 /** What a route is, and how a request is matched with the table of routes. */
 import { z } from "zod";
 import { describeIssue } from "../definition/describe-issues.ts";
-import { suggestion } from "../definition/option-checks.ts";
+import { suggestion } from "../definition/nearest-name.ts";
 import type { Backend } from "./backend.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { FIX_QUERY, HttpError } from "./http-error.ts";

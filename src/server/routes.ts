@@ -75,7 +75,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "readRunValue",
-    summary: "The input or output of a workflow's run, or the output of a task, piece by piece",
+    summary: "The input or output of a workflow's run, or the output of a task, in pieces",
     method: "GET",
     path: "/runs/:id/values",
     scope: "read",
@@ -123,7 +123,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "resumeRun",
-    summary: "Resumes a run here, or says with which command to resume it",
+    summary: "Resumes a run here, or returns the command that resumes it",
     method: "POST",
     path: "/runs/:id/resume",
     scope: "operate",
@@ -148,7 +148,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "forkRun",
-    summary: "Makes a run from the part of another run before a task or call",
+    summary: "Creates a run from the part of another run before a task or call",
     method: "POST",
     path: "/runs/:id/fork",
     scope: "operate",
@@ -160,7 +160,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "revertRun",
-    summary: "Takes the effects of a run back, or says what that would do",
+    summary: "Reverts the effects of a run, or reports what a revert would do",
     method: "POST",
     path: "/runs/:id/revert",
     scope: "operate",
@@ -183,7 +183,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "readCallPart",
-    summary: "The input, output or error of a call, piece by piece",
+    summary: "The input, output or error of a call, in pieces",
     method: "GET",
     path: "/calls/:key/:attempt",
     scope: "read",
@@ -196,7 +196,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     id: "listApprovals",
-    summary: "Approval requests, oldest first, and the number of all that match",
+    summary: "Approval requests, oldest first, and the total number of matches",
     method: "GET",
     path: "/approvals",
     scope: "read",

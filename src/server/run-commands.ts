@@ -1,6 +1,6 @@
 /** Starts, cancels and resumes runs over HTTP. */
 import type { z } from "zod";
-import { nearestName } from "../definition/option-checks.ts";
+import { nearestName } from "../definition/nearest-name.ts";
 import { ToolwrightError } from "../errors.ts";
 import { describeOwner } from "../operate/run-owner.ts";
 import { findRun } from "../operate/find-run.ts";

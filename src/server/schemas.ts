@@ -92,7 +92,7 @@ export const EXPLANATION = z.looseObject({
   status: z.enum(RUN_STATES),
   because: z.array(z.string()),
   next: z.array(z.looseObject({ action: z.string(), label: z.string(), command: z.string() })),
-  /** The run's workflow is one of those that this server serves. */
+  /** This server serves the run's workflow. */
   resumesHere: z.boolean(),
 });
 
@@ -149,7 +149,7 @@ export const PART_QUERY = z.strictObject({
   offset: wholeNumber.default(0),
 });
 
-/** Without `task`: of the run itself. `path` is that of the task in the tree. */
+/** Without `task`: of the run itself. `path` is the path of the task in the tree. */
 export const VALUE_QUERY = z
   .strictObject({
     part: z.enum(["input", "output"]).default("output"),
@@ -199,7 +199,7 @@ export const APPROVAL = z.looseObject({
 
 export const APPROVALS = z.looseObject({ approvals: z.array(APPROVAL), total: z.number() });
 
-/** Who decides is the name of the token, so the body cannot say it. */
+/** The token names the approver, so the body cannot. */
 export const DECISION = z
   .strictObject({
     /** The `argsHash` that the request showed. Empty for a task, which has no arguments. */

@@ -7,8 +7,8 @@ import { ToolwrightError } from "../errors.ts";
 import { messageOf } from "../invoke/error-record.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { toTerminalLine } from "../terminal/terminal-text.ts";
-import { listen } from "../definition/listen.ts";
-import { sendWebResponse, toWebRequest } from "../util/node-http.ts";
+import { listen } from "../http/listen.ts";
+import { sendWebResponse, toWebRequest } from "../http/node-http.ts";
 import { LOOPBACK_HOSTS } from "./check-request.ts";
 import { type Handler, handlerWith } from "./create-handler.ts";
 import { HTTP_ERRORS, type HttpErrorCode } from "./http-error.ts";
@@ -103,7 +103,7 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * The names under which a server can be reached. One on all interfaces has each of their addresses: only a name can be
+ * The names under which a server can be reached. A server on all interfaces also has their addresses: only a name can be
  * rebound, not an address.
  */
 export function hostNames(host = "127.0.0.1"): string[] {

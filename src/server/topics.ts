@@ -6,7 +6,7 @@ interface RunList {
   readonly next: string | null;
 }
 
-/** A patch holds the rows that are new or changed, and the ids of those that left the page. */
+/** A patch holds the rows that are new or changed, and the ids of rows that left the page. */
 export function listTopic<List extends RunList>(key: string, read: () => Promise<List>): Topic<List> {
   return {
     key: `list ${key}`,

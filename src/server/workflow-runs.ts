@@ -37,7 +37,7 @@ export class WorkflowRuns {
     return named === undefined ? undefined : toSource(named);
   }
 
-  /** The served workflow of a stored run: the one that started it here, else by its file, else by its name. */
+  /** The served workflow of a stored run: the workflow that started it here, else found by its file, else by its name. */
   findFor(runId: string, { workflow, file }: WorkflowOrigin): WorkflowSource | undefined {
     const started = this.#startedHere.get(runId);
     if (started !== undefined) return started;
@@ -59,7 +59,7 @@ export class WorkflowRuns {
     { input, runId = randomUUID() }: { readonly input?: unknown; readonly runId?: string | undefined },
   ): Promise<string> {
     await this.#begin(source, { ...source.options, input, runId, runtime });
-    // The name of the workflow in the tree may differ from the one that it is served under.
+    // The name of the workflow in the tree may differ from the name that it is served under.
     this.#startedHere.set(runId, source);
     const [oldest] = this.#startedHere.keys();
     if (this.#startedHere.size > MOST_REMEMBERED && oldest !== undefined) this.#startedHere.delete(oldest);
@@ -77,7 +77,7 @@ export class WorkflowRuns {
     await this.#begin(source, { runId, resume: true, runtime });
   }
 
-  /** Stops the runs in progress and gives them back: a worker may take them at once, or an operator resumes them. */
+  /** Stops the runs in progress and gives them back: a worker may take them immediately, or an operator resumes them. */
   async close(): Promise<void> {
     this.#closed.abort(new Released());
     await Promise.all(this.#running);

@@ -17,7 +17,7 @@ export interface Repository {
   readonly top: string;
   /** The root within the work tree as a pathspec: a list of one path, or empty if both are the same. */
   readonly scope: readonly string[];
-  /** The git folder of this work tree, and the one that all work trees of the repository share. */
+  /** The git folder of this work tree, and the git folder that all work trees of the repository share. */
   readonly gitDir: string;
   readonly commonDir: string;
 }
@@ -48,7 +48,7 @@ export function noRepository(rootDir: string): ToolwrightError {
   return new ToolwrightError(
     "TOOL_OPTION_INVALID",
     `Expected a folder in a git work tree; rootDir is ${JSON.stringify(rootDir)}.`,
-    { hint: "Snapshots exist only for folders that git knows.", effect: "none" },
+    { hint: "Snapshots work only in git work trees.", effect: "none" },
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * Plans what a restore writes and deletes: the difference between the current content and the snapshot, within the
- * root. It must never plan to change a file that tools may not change, to delete a file that is ignored now or was
+ * root. It must never plan to change a file that tools must not change, to delete a file that is ignored now or was
  * ignored at the snapshot, or to touch another repository inside the work tree. It changes nothing itself.
  */
 import { mkdirSync } from "node:fs";

@@ -220,7 +220,7 @@ describe("restoreGitSnapshot", () => {
     expect(repository.read("a.txt")).toBe("later\n");
   });
 
-  it("refuses an option that it does not know, by name, and a sandbox that is not one", async () => {
+  it("refuses an unknown option by name, and an invalid isolation", async () => {
     await take(1);
     const options = { rootDir: repository.root, runId: "run", seq: 1 };
     for (const [wrong, words] of [

@@ -38,7 +38,7 @@ export interface RestoredGitSnapshot {
   readonly restored: number;
   readonly removed: number;
   /**
-   * Differs from the snapshot but was not changed, because tools may not change it. Example: `toolwright.config.ts`.
+   * Differs from the snapshot but was not changed, because tools must not change it. Example: `toolwright.config.ts`.
    */
   readonly leftAlone: readonly string[];
   /** The commit with the content before the restore. */

@@ -2,6 +2,7 @@
  * One SQL statement and its result. Parameters are written `?1`, `?2`, …; the PostgreSQL store rewrites them to `$1`.
  * `{now}` is the clock of the database in milliseconds, and `{position}` the next place in the queue of runs. `{share}` and
  * `{update}` are row locks, which SQLite, with its single writer, does not need; `{skip}` is `{update}` of rows that are free.
+ * `{bytes}` after a column compares its text byte by byte, as SQLite always does.
  */
 import type { Transaction } from "./store.ts";
 

@@ -1,4 +1,4 @@
-/** Notices commits to a store, including those of other processes, by polling its version. */
+/** Notices commits to a store, including commits of other processes, by polling its version. */
 import type { Store } from "./store.ts";
 
 export interface StoreWatch {

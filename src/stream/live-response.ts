@@ -1,4 +1,4 @@
-/** A response while it arrives: its parts go to readers at once, and its end when it is committed. */
+/** A response while it arrives: its parts go to readers immediately, and its end when it is committed. */
 import type { Transaction } from "../store/store.ts";
 import type { ResponseLocation } from "../store/tables/responses.ts";
 import type { RunStream } from "./run-stream.ts";

@@ -1,7 +1,7 @@
 /**
- * Reads the parts of a run, live, in any process. Parts that this runtime writes arrive at once; those of other processes are
- * read from the store after each of their commits. A reader that is slow delays only itself: what it has not taken is dropped
- * here, and read from the store when it continues.
+ * Reads the parts of a run, live, in any process. Parts that this runtime writes arrive immediately; parts of other
+ * processes are read from the store after each commit. A reader that is slow delays only itself: what it has not taken is
+ * dropped here, and read from the store when it continues.
  */
 import type { Store, Transaction } from "../store/store.ts";
 import type { RunState } from "../store/run-words.ts";
@@ -80,7 +80,7 @@ export async function* readStream(
       const dropped = inbox.reopen();
       if (isStale || dropped !== undefined) {
         isStale = false;
-        // What a local reader has not received yet is in its inbox already, so the store holds no later part.
+        // Parts that a local reader has not received yet are already in its inbox, so the store holds no later part.
         await streams.current(runId)?.flush();
         pulled = await pull(store, runId, next, reader);
         deletedIndex = pulled.deletedIndex;
@@ -126,7 +126,7 @@ export async function* readStream(
   }
 }
 
-/** The end of a task deletes its parts, and too much to keep. @throws TOOL_STREAM_LOST */
+/** The end of a task has deleted parts that were too many to keep. @throws TOOL_STREAM_LOST */
 function assertStored(runId: string, dropped: NumberedPart, parts: readonly NumberedPart[]): void {
   const isStored = parts.some(
     ({ index, response }) => index >= dropped.index && response === dropped.response,

@@ -26,7 +26,7 @@ export class RegisteredReader {
   readonly #readIndex: () => number;
   #key: PrivateKey | undefined;
   #isEntered = false;
-  /** What was deleted before it arrived is not missed. */
+  /** Parts that were deleted before it arrived do not count as lost. */
   #deletedBefore = -1;
   #timer: NodeJS.Timeout | undefined;
   /** The row is written by one statement at a time. */

@@ -1,7 +1,7 @@
 /**
- * The parts that this runtime writes for one run. Local readers receive a part at once. For other processes, parts are stored
- * in batches, in the order of their indexes. A response that is being committed holds back the parts of others, so that
- * indexes rise for every reader.
+ * The parts that this runtime writes for one run. Local readers receive a part immediately. For other processes, parts
+ * are stored in batches, in the order of their indexes. A response that is being committed holds back the parts of
+ * others, so that indexes rise for every reader.
  */
 import type { Store, Transaction } from "../store/store.ts";
 import type { ResponseLocation } from "../store/tables/responses.ts";
@@ -85,7 +85,7 @@ export class RunStream {
       const texts = yield* readParts(runId, 0);
       return { first, abandoned, found, parts: texts.flatMap((json) => JSON.parse(json) as NumberedPart[]) };
     }, "normal");
-    // Before any later part, which a local reader would take for the next one.
+    // Before any later part, which a local reader would mistake for the next one.
     for (const part of loaded.found) deliver(part);
     return new RunStream(runId, store, deliver, loaded);
   }
@@ -204,7 +204,7 @@ export class RunStream {
   }
 
   #whenFree(go: () => void): void {
-    // Code that runs on after its task has ended is not heard: its indexes belong to others by now.
+    // Drops parts from code that still runs after its task has ended: its indexes are no longer reserved.
     if (this.#isClosed) return;
     if (this.#held === undefined) go();
     else this.#held.push(() => this.#whenFree(go));

@@ -18,7 +18,7 @@ export interface StreamListener {
   readonly onPart?: PartListener | undefined;
   /** Called after commits of any process. */
   readonly onChange: () => void;
-  /** Called before parts are deleted that the reader may not have. They are deleted when the promise resolves. */
+  /** Called before parts are deleted that the reader might not have. They are deleted when the promise resolves. */
   readonly beforeDeletion?: (() => Promise<void>) | undefined;
 }
 
@@ -162,7 +162,7 @@ export class RunStreams {
       this.#open.set(runId, stream);
       this.#hand(runId, stream);
     } catch {
-      // Those who asked for the stream have the error. The next one tries again.
+      // The callers that asked for the stream get the error. The next caller tries again.
       this.#opening.delete(runId);
     }
   }

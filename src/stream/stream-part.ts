@@ -16,7 +16,7 @@ export interface StreamPlace {
   readonly parentKey?: string | undefined;
 }
 
-/** The names are those of the parts of AI SDK models, whatever the model. */
+/** For every model, the names are the AI SDK's names for parts of model responses. */
 export type StreamPartDetails =
   | { readonly type: "response-start" }
   | { readonly type: "text-start" | "text-end"; readonly id: string }

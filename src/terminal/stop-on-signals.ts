@@ -1,4 +1,7 @@
-/** Turns SIGINT, SIGTERM and SIGHUP into an abort, so that running work can stop cleanly. A second signal exits at once. */
+/**
+ * Turns SIGINT, SIGTERM and SIGHUP into an abort, so that running work can stop cleanly. A second signal exits
+ * immediately.
+ */
 
 /** Process managers usually wait ten seconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
@@ -22,7 +25,7 @@ export function stopOnSignals(options: StopOptions): Stop {
   const controller = new AbortController();
   let received: NodeJS.Signals | undefined;
   const onSignal = (name: NodeJS.Signals): void => {
-    // Every started call is logged, so exiting at once is a crash that a resume can handle.
+    // Every started call is logged, so exiting immediately is a crash that a resume can handle.
     if (controller.signal.aborted) process.exit(options.exitCode(name));
     received = name;
     options.onFirst(name);

@@ -14,7 +14,7 @@ export interface ReplayOptions {
    * It must use the runtime and the run id that it receives.
    */
   readonly agent?: object | ReplayedProgram | undefined;
-  /** Tools that the code does not bring itself, such as those of a single call. */
+  /** Tools that the code does not bring itself, such as the tool of a single call. */
   readonly tools?: ToolSource | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Copies of a tool. A tool is a plain object, so programs modify one by copying it: `{ ...tool, needsApproval: true }`. The
- * copy still has the spec of the original. This file finds the changes and applies them, or refuses those that it cannot
- * apply. It does the same for a tool that was modified in place.
+ * copy still has the spec of the original. This file finds the changes and applies them, or refuses changes that it
+ * cannot apply. It does the same for a tool that was modified in place.
  */
-import { checkUnknownOptions, policyNames } from "../definition/check-options.ts";
+import { checkUnknownOptions, policyNames } from "../definition/check-tool-options.ts";
 import type { ToolContext } from "../definition/context.ts";
 import { isSameVersion, MADE_BY, packageConflict, sharedByCopies } from "../definition/package-copy.ts";
 import {
@@ -72,7 +72,7 @@ export function isTool(value: unknown): value is Tool {
 }
 
 /**
- * The spec of a copy: that of the original if nothing was changed, else one with the changes applied.
+ * The spec of a copy: the original's if nothing was changed, else a spec with the changes applied.
  * @param parsedByLoop the loop has already parsed the input with the copy's own schema
  * @throws TOOL_DEFINITION_INVALID if a change cannot be applied, TOOL_PACKAGE_CONFLICT
  */
@@ -151,7 +151,7 @@ function isSame(one: Fields, other: Fields): boolean {
 function derive(value: AnyTool, spec: ToolSpec, changes: Fields): ToolSpec {
   const { name } = spec;
   if (TOOL_METADATA in changes) {
-    refuseTool(name, "its copy has other metadata. Set sideEffect and idempotent instead.", {
+    refuseTool(name, "its copy has different metadata. Set sideEffect and idempotent instead.", {
       field: "metadata",
     });
   }

@@ -1,7 +1,7 @@
 /** `defineTool` and `createTool`: two ways to define a tool. */
 import { toTerminalLine } from "../terminal/terminal-text.ts";
 import type { z } from "zod";
-import { checkUnknownOptions } from "../definition/check-options.ts";
+import { checkUnknownOptions } from "../definition/check-tool-options.ts";
 import type { ToolCapabilities } from "../definition/context.ts";
 import type { DefineToolOptions, ExecuteFor, OutputFor, ToolPolicies } from "../definition/tool-options.ts";
 import { ToolwrightError } from "../errors.ts";

@@ -3,7 +3,7 @@
  * kept. By default, a foreign tool counts as a non-idempotent side effect.
  */
 import type { z } from "zod";
-import { checkUnknownOptions, isZod } from "../definition/check-options.ts";
+import { checkUnknownOptions, isZod } from "../definition/check-tool-options.ts";
 import { describe, isOptionsObject, isPromise, isToolSource } from "../definition/option-checks.ts";
 import type { ToolPolicies } from "../definition/tool-options.ts";
 import { createToolSpec, type ToolSpec } from "../definition/tool-spec.ts";
@@ -49,7 +49,7 @@ export type ForeignPolicy = ToolPolicies<never, never, never> & {
 
 const DEFINITION_PARTS = ["name", "description", "outputSchema", "execute"];
 
-/** @param policy policies that override those of the tool itself */
+/** @param policy policies that override the tool's own */
 export function fromTool(value: ToolLike, policy: ForeignPolicy = {}): Tool {
   if (!isToolLike(value)) throw notATool(value);
   if (isRegistry(value)) {
@@ -88,7 +88,7 @@ function isToolLike(value: unknown): value is ToolLike {
 }
 
 /**
- * The spec for a call of the value: that of `fromTool(value)`, without creating a tool first.
+ * The spec for a call of the value, as in `fromTool(value)`, without creating a tool first.
  * @param field the name of the value in errors
  */
 export function specFrom(value: ToolLike, field: string): ToolSpec {

@@ -28,7 +28,10 @@ export function errorOf(spec: ToolSpec, outcome: Exclude<Outcome, { status: "suc
   return outcome.status === "pending" ? pendingError(spec, outcome.approval) : outcome.error;
 }
 
-/** The error of an outcome that is not a success. @param hint what the reader can do; default: that of the code */
+/**
+ * The error of an outcome that is not a success.
+ * @param hint what the reader can do; defaults to the hint of the error code
+ */
 export function pendingError(
   spec: ToolSpec,
   { id, prompt }: Pick<Approval, "id" | "prompt">,

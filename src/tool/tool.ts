@@ -1,6 +1,6 @@
 /** The types of a tool object: programs, runtimes and AI SDK loops can call it directly. */
 import type { z } from "zod";
-import { policyNames } from "../definition/check-options.ts";
+import { policyNames } from "../definition/check-tool-options.ts";
 import type { SdkSchema } from "../definition/sdk-schema.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { JsonValue } from "../util/shown-value.ts";

@@ -35,7 +35,7 @@ export function writeCanonical(value: unknown, version: CanonicalVersion = CANON
 }
 
 class Writer {
-  /** Set when the text differs from that of version 1. */
+  /** Set when the text differs from version 1. */
   dependsOnVersion = false;
   readonly #version: CanonicalVersion;
   readonly #above: object[] = [];

@@ -51,7 +51,7 @@ export function momentAfter(now: number, ms: number): number | null {
   return Number.isSafeInteger(moment) ? moment : null;
 }
 
-/** The longest delay of a Node timer; with a longer one it would fire at once. */
+/** The longest delay of a Node timer; with a longer one it would fire immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: MeasuringClock = {

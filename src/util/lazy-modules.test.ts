@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lazyModule, loadLazyModules } from "./lazy.ts";
 
-test("loads all registered modules and those that they register, and leaves a failure to the code that needs the module", async () => {
+test("loads all registered modules and the modules that they register, and leaves a failure to the code that needs the module", async () => {
   const loaded: string[] = [];
   const inner = (): Promise<string> => Promise.resolve(loaded.push("inner")).then(() => "inner");
   lazyModule(async () => {

@@ -22,7 +22,7 @@ export class Lazy<T> {
 
   get(): Promise<T> {
     this.#loading ??= this.#load().then((loaded) => {
-      // In a later turn: a new call must not overtake those that are waiting.
+      // In a later turn: a new call must not overtake waiting calls.
       setImmediate(() => {
         this.#value = loaded;
       });

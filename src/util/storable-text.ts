@@ -22,7 +22,7 @@ export function isTooLongForId(text: string): boolean {
 }
 
 // Control characters, characters that reorder or hide text, line separators, lone surrogates, and invisible characters.
-// Text can be hidden in variation selectors. Only those that choose how the emoji before them looks stay.
+// Text can be hidden in variation selectors, so only selectors that style the emoji before them stay.
 const UNSAFE =
   /(?![\n\t]|(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 

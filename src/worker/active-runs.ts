@@ -83,7 +83,7 @@ export class ActiveRuns {
     for (const { release } of this.#active.values()) release.request();
   }
 
-  /** Gives every run back at once. */
+  /** Gives every run back immediately. */
   cutOff(reason: Error): void {
     for (const { release } of this.#active.values()) release.now(reason);
   }

@@ -64,7 +64,7 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
 
 type Ended = { readonly kind: "released" } | { readonly kind: "ended"; readonly errorJson: string | null };
 
-/** @param onReturned the program runs no more; it may ignore that its run was given back */
+/** @param onReturned the program no longer runs; it may ignore that its run was given back */
 async function settle(
   { runtime, runId, program, release }: ProgramRun,
   input: unknown,

@@ -64,7 +64,7 @@ export interface WorkerOptions {
 
 export const LEAST_LEASE_MS = 2_000;
 const MOST_LEASE_MS = 3_600_000;
-/** A timer that is too long for Node.js would end at once, and cut every call off. */
+/** A timer that is too long for Node.js would end immediately, and cut every call off. */
 const MOST_DRAIN_MS = 86_400_000;
 
 const aLease: Check = (value, field) => {
@@ -124,10 +124,7 @@ export function checkWorkerOptions(options: WorkerOptions): void {
       throw new Problem("workflows", "is empty: pass at least one workflow, agent or program to run.");
     const double = names.find((name, index) => names.indexOf(name) !== index);
     if (double !== undefined)
-      throw new Problem(
-        "workflows",
-        `names ${JSON.stringify(double)} twice: each name stands for one thing.`,
-      );
+      throw new Problem("workflows", `names ${JSON.stringify(double)} twice: names must be unique.`);
     for (const name of names)
       if (name === "" || name.length > 200)
         throw new Problem("workflows", "has a name that is empty or too long.");

@@ -1,7 +1,7 @@
 /**
- * Wake-ups on PostgreSQL. A notification wakes every worker at the commit that makes a run ready. What no worker takes at
- * once, and what is due later, becomes a job of pg-boss: it survives restarts and poolers that drop notifications. Jobs are
- * fetched in batches and deleted at once; a run is never tied to its job.
+ * Wake-ups on PostgreSQL. A notification wakes every worker at the commit that makes a run ready. What no worker takes
+ * immediately, and what is due later, becomes a job of pg-boss: it survives restarts and poolers that drop notifications.
+ * Jobs are fetched in batches and deleted immediately; a run is never tied to its job.
  */
 import type { PgBoss } from "pg-boss";
 import { asStoreError } from "../store/postgres/errors.ts";

@@ -1,4 +1,7 @@
-/** The ready runs that a worker may take, in order: what its last look has found, without those that are not its own. */
+/**
+ * The ready runs that a worker may take, in order: what its last look has found, without runs that other workers must
+ * take.
+ */
 import type { Host } from "../invoke/host.ts";
 import { listReady, type ReadyRun, readyStatement, type Served } from "../store/tables/queue.ts";
 import type { WorkerOptions } from "./options.ts";
@@ -62,7 +65,7 @@ export class ReadyRuns {
     this.#notMine.set(runId, performance.now() + ms);
   }
 
-  /** No workflow of this worker is that of the run: it does not look for runs of this name again. */
+  /** No workflow of this worker matches the run: it does not look for runs of this name again. */
   skipOther({ runId, name }: ReadyRun, ms: number): void {
     this.skip(runId, ms);
     if (this.#otherNames.size >= MOST_OTHER_NAMES) return;

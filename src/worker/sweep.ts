@@ -1,6 +1,6 @@
 /**
  * Finds the runs of dead owners and makes them ready, and runs whose time has come. On its own host the process table shows
- * at once that an owner is gone; elsewhere its lease does, and the sweep says when to look again.
+ * immediately that an owner is gone; elsewhere its lease does, and the sweep says when to look again.
  */
 import type { Host } from "../invoke/host.ts";
 import { isProcessAlive, type ProcessIdentity } from "../runtime/process-identity.ts";

@@ -1,6 +1,6 @@
 /**
- * Notifies a worker that a run may be ready. It only wakes: the truth is the marker in the store, so a wake-up that is
- * lost, late or doubled changes nothing but latency.
+ * Notifies a worker that a run may be ready. It only wakes: the marker in the store is the source of truth, so a wake-up
+ * that is lost, late or doubled changes only the latency.
  */
 export interface WakeUps {
   /** @param wake may be called at any time, even if no run is ready */

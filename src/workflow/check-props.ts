@@ -23,9 +23,9 @@ import {
   oneOf,
   Problem,
   withMethods,
-  nearestName,
 } from "../definition/option-checks.ts";
-import { zodSchema } from "../definition/check-options.ts";
+import { nearestName } from "../definition/nearest-name.ts";
+import { zodSchema } from "../definition/check-tool-options.ts";
 import type {
   ApprovalProps,
   BranchProps,

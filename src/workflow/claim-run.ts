@@ -58,7 +58,7 @@ export async function insertNewRun(
   return inserted === 1 ? 1 : undefined;
 }
 
-/** @param epoch the one that the run has if the claim is committed */
+/** @param epoch the epoch of the run once the claim is committed */
 export function claimRun<T>(
   host: Host,
   runId: string,
@@ -106,7 +106,7 @@ export async function withRunLock<T>(host: Host, runId: string, work: () => Prom
 }
 
 /**
- * Never takes over from a live owner; replaces a dead one at once. Call it inside `withRunLock`.
+ * Never takes over from a live owner; replaces a dead one immediately. Call it inside `withRunLock`.
  * @param next `isAccepted`: the code has changed, and an operator has accepted that
  */
 export async function takeOverRun(

@@ -6,7 +6,7 @@ import { COMPONENTS, type Components } from "./components.ts";
 import type { WorkflowContext } from "./context.ts";
 import type { WorkflowElement } from "./element.ts";
 import type { OutputTokens, Schemas } from "./output-token.ts";
-import { zodSchema } from "../definition/check-options.ts";
+import { zodSchema } from "../definition/check-tool-options.ts";
 import { aFullText, aStore, Problem } from "../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../definition/option-table.ts";
 import { assertSameVersion, MADE_BY, OWN_COPY, type PackageCopy } from "../definition/package-copy.ts";

@@ -1,5 +1,5 @@
 /**
- * Takes back what happened inside a saga that failed, then fails the run with the original error. The failure is stored
+ * Reverts what happened inside a saga that failed, then fails the run with the original error. The failure is stored
  * first: a process that resumes the run continues to revert, and runs no task.
  */
 import { decodeError, encodeCleanError, copyError } from "../invoke/error-record.ts";

@@ -1,4 +1,4 @@
-/** Validates the options of a run, and selects those that are stored for a resume. */
+/** Validates the options of a run, and selects the options that are stored for a resume. */
 import { resolve } from "node:path";
 import { SETTING_OPTIONS, type ToolSettings, toSettings } from "../definition/tool-settings.ts";
 import {
@@ -47,15 +47,15 @@ export function checkRunOptions(options: RunWorkflowOptions): void {
     throw refusal("runId", "is required to resume a run");
 }
 
-/** Options that are stored. A resume uses those that were passed last. */
+/** Options that are stored. A resume uses the ones that were passed last. */
 export type StartOptions = Partial<ToolSettings> & {
   readonly maxConcurrency?: number;
   readonly limits?: Limits;
   /** Tasks with logged calls that were missing from the workflow when it was resumed with changes. */
   readonly missingTasks?: readonly string[];
-  /** The tasks of its sagas, including those that its tree no longer has. */
+  /** The tasks of its sagas, including tasks that are no longer in its tree. */
   readonly sagas?: StoredSagas;
-  /** The input of a fork is that of its parent, which the schema has parsed. */
+  /** A fork has the input of its parent, which the schema has parsed. */
   readonly isInputParsed?: boolean;
   /** Tasks of a fork whose outputs were given to it, until their schemas have parsed them. */
   readonly replacedOutputs?: readonly { readonly nodeId: string; readonly path: string }[];

@@ -160,7 +160,7 @@ class Schedule {
     }
   }
 
-  /** A person comes first, then a sender, then the time: the status says who can end the wait. */
+  /** An approver comes first, then a sender, then the time: the status says who can end the wait first. */
   #waitingEnd(): PlanEnd {
     const entries = [...this.#waiting].map(([name, task]) => ({ task, wait: this.#run.waits.get(name) }));
     const waits = entries.flatMap(({ task: { props, loop }, wait }) =>
@@ -271,7 +271,7 @@ class Schedule {
 
   #startReady(): void {
     while (this.#ready.length > 0 && this.#active.size < this.#options.maxConcurrency) {
-      // After a failure no task starts; those that run are awaited.
+      // After a failure no task starts; running tasks are awaited.
       if (this.#failed.length > 0 || this.#thrown !== undefined || this.#run.signal.aborted) return;
       if (this.#run.release?.isRequested === true) return;
       const task = this.#ready.shift();

@@ -1,6 +1,7 @@
 /**
- * The tasks of each saga, including those that the tree no longer has: a failure reverts what they did too. Stored with the
- * options of the run, before the tasks start or with the end of one, so that a process that resumes the run knows them.
+ * The tasks of each saga, including tasks that are no longer in the tree: a failure reverts their effects too. Stored
+ * with the options of the run, before the tasks start or with the end of one, so that a process that resumes the run
+ * knows them.
  */
 import type { Transaction } from "../store/store.ts";
 import { saveRunOptions } from "../store/tables/workflow-runs.ts";
@@ -52,7 +53,7 @@ export class SagaTasks {
     this.#text = JSON.stringify(this.toStored());
   }
 
-  /** Without an id, a saga is the one that had one of its tasks before: sagas may come and go. */
+  /** A saga without an id is recognized by its tasks: sagas may come and go. */
   #find(node: OutermostSaga["node"]): KnownSaga {
     const { id } = node;
     const tasks = tasksIn(node);

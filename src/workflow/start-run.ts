@@ -182,7 +182,7 @@ export function planOf(
   }
 }
 
-/** With `resume: "auto"`, a program that restarts passes the same input. Another input means another run. */
+/** With `resume: "auto"`, a program that restarts passes the same input. A different input means another run. */
 async function checkSameInput(
   workflow: WorkflowDefinition,
   run: WorkflowRunRow,

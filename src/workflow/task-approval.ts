@@ -4,7 +4,8 @@
  */
 import { ToolwrightError } from "../errors.ts";
 import { type ApprovalRow, insertApproval, readApproval, reopenApproval } from "../store/tables/approvals.ts";
-import { recordTask, taskApprovalId } from "./record-task.ts";
+import { holdRun } from "../store/tables/workflow-runs.ts";
+import { fencedError, recordTask, taskApprovalId } from "./record-task.ts";
 import type { RunState } from "./run-state.ts";
 import { validateOutput } from "./task-output.ts";
 import type { TaskState } from "./task-state.ts";
@@ -33,13 +34,14 @@ export async function checkTaskApproval(
 
 const NO_CONTRACT = JSON.stringify({ input: {}, output: null, redactInput: [], redactOutput: [] });
 
-/** Creates the request, or reads the one that exists. */
+/** Creates the request, or reads the existing one. */
 async function requestTaskApproval(run: RunState, { props, loop }: TaskInstance): Promise<ApprovalRow> {
-  const { host, runId } = run;
+  const { host, runId, epoch } = run;
   const path = loop.join(".");
   const now = host.clock.now();
   const id = taskApprovalId(runId, { props, loop });
   const approval = await host.store.transaction(function* () {
+    if (!(yield* holdRun(runId, epoch))) throw fencedError(runId);
     yield* insertApproval({
       id,
       kind: "task",

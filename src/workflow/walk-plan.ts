@@ -1,5 +1,5 @@
 /**
- * Walks a plan: reports the tasks that may start, and is notified of those that ended. The cost of a step does not
+ * Walks a plan: reports the tasks that may start, and is notified of tasks that ended. The cost of a step does not
  * grow with the plan: a sequence remembers its position, a group counts.
  */
 import type { ToolwrightError } from "../errors.ts";
@@ -178,7 +178,7 @@ export class PlanWalk {
     advance();
   }
 
-  /** Handles the end of a pass. Returns whether the next one starts at once. */
+  /** Handles the end of a pass. Returns whether the next one starts immediately. */
   #endPass(node: LoopNode, loop: readonly number[], index: number, leave: Done): boolean {
     const { isPassStarted, isClosed, onClosed, onLimit, onNextPass, onStale } = this.#options;
     if (isPassStarted(node, loop, index + 1)) return true;

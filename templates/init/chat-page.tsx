@@ -53,7 +53,7 @@ async function reconnect(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  // Leaving the connection is not enough: the answer continues without it.
+  // Closing the connection is not enough: the answer continues without it.
   await fetch(`/api/chat/${encodeURIComponent(chatId)}/stream`, { method: "DELETE" });
   await chat.stop();
 }

@@ -100,7 +100,7 @@ describe("approvals", () => {
     });
     const id = two.state.pendingApprovals[0]?.id ?? "";
     expect(() => agent.resolveToolApproval(one.state, { id, approved: true })).toThrow(
-      "must be that of a pending approval",
+      "must be the id of a pending approval",
     );
     const stolen = { ...one.state, pendingApprovals: two.state.pendingApprovals };
     await expect(
@@ -408,7 +408,7 @@ describe("approvals", () => {
     const [pending] = state.pendingApprovals;
     expect(pending).toMatchObject({ kind: "replay", resolutions: ["happened", "run-again", "give-up"] });
     const id = pending?.id ?? "";
-    // Returns at once: nothing was decided, and no state says so.
+    // Returns immediately: nothing was decided, and no state says so.
     for (const approved of [true, false])
       expect(() => agent.resolveToolApproval(state, { id, approved })).toThrow(
         /"happened".*"run-again".*"give-up"/,

@@ -64,7 +64,7 @@ describe("budgets", () => {
     ]);
   });
 
-  it("tokens: counts those of the logged responses across a resume", async () => {
+  it("tokens: counts the tokens of logged responses across a resume", async () => {
     const world = await createWorld();
     // Each response of the scripted model has 5 tokens.
     const limits = { maxTotalOutputTokens: 15 };

@@ -3,12 +3,18 @@ import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
 import { createArchive } from "../../src/agent/context/archive-message.ts";
 import { ContextWindow, createNotes } from "../../src/agent/context/context-window.ts";
+import type { MessageCounter } from "../../src/agent/context/count-tokens.ts";
 import { summaryNote } from "../../src/agent/context/summarize.ts";
 import type { ContextState } from "../../src/agent/state.ts";
 import { estimateTokens } from "../../src/model/estimate-tokens.ts";
 
 const TRIGGER = 3_000;
 const NOTE = TRIGGER * 3 * 0.2;
+
+const counterOf = (sizeOf: MessageCounter["sizeOf"]): MessageCounter => ({
+  sizeOf,
+  sizesOf: (messages) => messages.map(sizeOf),
+});
 
 function randoms(seed: number): (below: number) => number {
   let state = seed;
@@ -66,7 +72,7 @@ function play(seed: number, rounds: number, look: (played: Played) => void, trig
     context: null,
     archive: createArchive({}),
     noteOf: createNotes(),
-    sizeOf: (message) => estimateTokens(message),
+    counter: counterOf(estimateTokens),
     overhead: 100,
     trigger,
   });
@@ -157,7 +163,7 @@ describe("what is sent", () => {
         context: null,
         archive: createArchive({}),
         noteOf: createNotes(),
-        sizeOf: (message) => estimateTokens(message),
+        counter: counterOf(estimateTokens),
         overhead: 100,
         trigger: TRIGGER,
       });
@@ -183,7 +189,7 @@ describe("what is sent", () => {
         context: context as ContextState,
         archive: createArchive({}),
         noteOf: createNotes(),
-        sizeOf: () => 1,
+        counter: counterOf(() => 1),
         overhead: 0,
         trigger: TRIGGER,
       });

@@ -230,7 +230,7 @@ describe("invoke", () => {
     expect((await agent.invoke(ask("Go."))).content).toBe("Done.");
   });
 
-  it("an abort ends it at once, during a request and during a backoff, and it can be resumed", async () => {
+  it("an abort ends it immediately, during a request and during a backoff, and it can be resumed", async () => {
     const world = await createWorld();
     const flaky = defineTool({
       name: "flaky",

@@ -75,7 +75,7 @@ test("skills stay with the container, and an expired one is not sent", async () 
   ]);
 });
 
-test("a resumed loop sends the container of the stored response, and the next turn of a chat that of the previous turn", async () => {
+test("a resumed loop sends the container of the stored response, and the next turn of a chat sends the previous turn's", async () => {
   const { order } = createOrders();
   const store = createStorePath();
   const { server, client } = await serve([

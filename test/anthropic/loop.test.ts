@@ -415,7 +415,7 @@ test("an invalid option is refused before the first request", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("a runtime that is disposed at once stays open for the loop that has started", async () => {
+test("a runtime that is disposed immediately stays open for the loop that has started", async () => {
   const { placed, order } = createOrders();
   const { client } = await serve([[call("shop_order", { sku: "fig" })], "Done."]);
   const begin = async () => {

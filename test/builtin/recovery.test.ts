@@ -15,7 +15,7 @@ beforeEach(() => {
   mkdirSync(shop.root);
 });
 
-/** Turns the row of a finished call into that of a call whose process died before the outcome was stored. */
+/** Changes the row of a finished call as if its process had died before the outcome was stored. */
 function interruptAll(): void {
   const database = new DatabaseSync(shop.store);
   database.exec(

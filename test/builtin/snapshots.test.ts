@@ -36,7 +36,7 @@ it("takes one after each successful side effect, under the run and the number of
   expect(readFileSync(join(shop.root, "a.txt"), "utf8")).toBe("one");
 });
 
-it("separates those of two tasks and of two attempts", async () => {
+it("separates snapshots of two tasks and of two attempts", async () => {
   git("init", "-q");
   const runtime = shop.open({ snapshots: "git" });
   for (const place of [{}, { nodeId: "other" }, { attempt: 2 }]) {

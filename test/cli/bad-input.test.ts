@@ -124,7 +124,7 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["approvals", "--run", "r9", "--store", "good.db"],
     /There is no run "r9" in good\.db/,
   ],
-  ["a command that is not there", ["fly"], /unknown command 'fly'[^]*where toolwright\.config\.ts is/],
+  ["a command that is not there", ["fly"], /unknown command 'fly'[^]*the folder of toolwright\.config\.ts/],
 ];
 
 describe("bad input", () => {
@@ -173,7 +173,7 @@ it("prints the error as JSON with --json", async () => {
   });
 });
 
-it("reports at once that Node is too old", () => {
+it("reports immediately that Node is too old", () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.11.0"}})';
   const { status, stderr } = spawnSync(process.execPath, ["--import", old, MAIN, "ps"], { encoding: "utf8" });
   expect(status).toBe(1);
@@ -188,7 +188,7 @@ it("leaves a damaged store unchanged", async () => {
   expect(readFileSync(path, "utf8")).toBe("not a database, and important");
 });
 
-it("lists nothing for a store that is not there, and says so, with --json on stderr", async () => {
+it("lists nothing for a store that does not exist, and reports that, with --json on stderr", async () => {
   const folder = createFolder();
   for (const command of ["ps", "approvals"]) {
     const text = await toolwright(folder, [command, "--store", "lost.db"]);

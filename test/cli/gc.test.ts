@@ -25,7 +25,7 @@ test("counts, then deletes, and reports a deleted run as deleted", async () => {
     expect([command, code, stderr]).toEqual([
       command,
       1,
-      expect.stringMatching(/Run "old" was deleted by retention on \d{4}-\d\d-\d\d\.\n {2}Start another run/),
+      expect.stringMatching(/Run "old" was deleted by retention on \d{4}-\d\d-\d\d\.\n {2}Start a new run/),
     ]);
   }
   const again = await toolwright(folder, ["up", "w.tsx", "--run-id", "old"]);

@@ -39,7 +39,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
     stopInEachCall(async (run) => void run.child.kill(signal)),
   );
 
-  it("resumes after a second SIGINT has ended it at once", () =>
+  it("resumes after a second SIGINT has ended it immediately", () =>
     stopInEachCall(async (run) => {
       run.child.kill("SIGINT");
       await run.saying("Send it again to exit immediately");

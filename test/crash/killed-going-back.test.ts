@@ -1,6 +1,6 @@
 /**
  * Forks and reverts, from the command line and over HTTP, killed after each statement: nothing is half done, the parent does not
- * change, and each effect is taken back under one key. Effects are lines of a file.
+ * change, and each effect is reverted under one key. Effects are lines of a file.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -88,7 +88,7 @@ const FACES: readonly Face[] = [
   },
 ];
 
-/** The steps to kill at. Usually a part of them. A statement on PostgreSQL is several messages. */
+/** The steps to kill at: usually only some of them. A statement on PostgreSQL is several messages. */
 function* steps(store: string, offset: number): Generator<number> {
   const every = IS_EXHAUSTIVE ? 1 : store === "SQLite" ? 9 : 40;
   for (let step = offset; ; step += every) yield step;

@@ -1,4 +1,4 @@
-/** A process that is killed at each named point of a revert: each effect is taken back, under one key. */
+/** A process that is killed at each named point of a revert: each effect is reverted, under one key. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { CRASH_POINTS } from "../../src/testing/index.ts";
 import { shopProgram } from "./shop-program.ts";
 
-test("rule 39: killed at every point in turn, each effect is taken back once, newest first", async () => {
+test("rule 39: killed at every point in turn, each effect is reverted once, newest first", async () => {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-crash-revert-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const program = shopProgram("revert-orders");

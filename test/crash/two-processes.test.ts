@@ -182,7 +182,7 @@ describe.each(STORE_KINDS)("on $name", (storeKind) => {
   });
 
   // Not concurrent, so that the processes of other tests do not distort the measured time.
-  test("a killed owner is noticed within 5 s by the one that waits for it", async () => {
+  test("a waiting process notices within 5 s that the owner was killed", async () => {
     await using store = await storeKind.fresh();
     await using shop = await openShop();
     // It dies when the shop answers, and the shop answers only after another process waits for its call.

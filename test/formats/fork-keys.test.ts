@@ -11,7 +11,7 @@ test("rule 35: the key of a call in a fork derives from the key of the equal cal
   expect(forkedKey("fork-1", origin)).toBe("IyNgl_3cEj8UFp2lfGX1vxv7qdu-Hc1OZ8B3dMCYUG8");
 });
 
-test("rule 35: the key of a revert derives from the key of the call that it takes back", () => {
+test("rule 35: the key of a revert derives from the key of the call that it reverts", () => {
   const text = `${JSON.stringify(revertName("charge"))} {}`;
   expect(callKey(scopeText(revertIdentity("r1")), origin, text)).toBe(
     "pd6bIYideVa7wd5kMgDGUiVShQLPEQxWRiOU0zTJNtY",

@@ -193,7 +193,7 @@ describe.each(FIXTURES)("a store of version 0.1 on $name", (kind) => {
       { replayed: true },
       { replayed: true },
     ]);
-    // In a run of this version too: the arguments are those of the claim.
+    // In a run of this version too: the arguments come from the claim.
     const { keepOnce } = createTools(input.worldUrl);
     await using runtime = createRuntime({ store: input.store });
     const args = { order: "one", value: new Error("a") };

@@ -124,7 +124,7 @@ class Round {
       ends.push(`attempt ${attempt}: ${String(end)}`);
       this.#trace.push(`${runId} ${ends.at(-1)}`);
       if (isStale(end)) attempt += 1;
-      // A process that was cut off releases its task when it reconnects, not at once.
+      // A process that was cut off releases its task when it reconnects, not immediately.
       if (isHeld(end)) await sleep(HELD_PAUSE_MS);
       await this.#decide(runId, random);
       if (random.chance(0.15)) attempt += 1;

@@ -392,7 +392,7 @@ test("middleware wraps the call, and the context, the store and the writer reach
   });
 });
 
-test("callbacks and streamed events name the same runs in the same order, those of inner runnables included", async () => {
+test("callbacks and streamed events name the same runs in the same order, including inner runnables", async () => {
   await beside(async (make) => {
     const inner = plainTool(() => "inside", { name: "inner", description: "inner", schema: anything });
     const graph = graphOf(

@@ -64,7 +64,7 @@ export default {
           writeFileSync("started", ctx.idempotencyKey);
           await pause(20);
         }
-        // A client that has the result forgets at once who wanted to hear of the progress.
+        // A client that has the result immediately forgets who listens to the progress.
         while (!ctx.signal.aborted && !existsSync("heard")) await pause(20);
         return "done";
       },

@@ -158,7 +158,7 @@ test("a rejection in the state is stored as the denial of its request, with its 
     { status: "denied", decidedBy: "message history", comment: "too expensive" },
   ]);
   expect(await runtime.calls({ runId: "run-1" })).toMatchObject([{ status: "denied" }]);
-  // Another loop of the run makes the same call: the denial stands.
+  // Another loop of the run makes the same call: the denial still applies.
   await go(runtime, createOrders(calls(["shop_order", { sku: "a" }, "later"]), say("done")));
   expect(orders.placed).toEqual([]);
   expect(await runtime.approvals({ status: "pending" })).toEqual([]);
@@ -338,7 +338,7 @@ test("outside any run a tool that needs approval is refused and does not run", a
   expect(answers(orders)).toContain("approval_required");
 });
 
-test("invalid input is answered at once, without an approval request", async () => {
+test("invalid input is answered immediately, without an approval request", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const orders = createOrders(calls(["shop_order", { sku: 5 }, "id-1"]), say("sorry"));
   expect((await go(runtime, orders)).text).toBe("sorry");

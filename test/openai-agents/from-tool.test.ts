@@ -91,7 +91,7 @@ describe("a function tool", () => {
     ]);
   });
 
-  test("counts as a non-idempotent side effect, and keeps its policies and those of the program", async () => {
+  test("counts as a non-idempotent side effect, and keeps its own policies and the program's", async () => {
     await using runtime = createRuntime({ store: ":memory:" });
     const { pay, paid } = createPayment();
     expect(getDefinedToolMetadata(fromTool(pay))).toMatchObject({ sideEffect: true, idempotent: false });
@@ -318,7 +318,7 @@ test("one of our tools that needs approval, converted there and back, is the sam
   expect(await runtime.call(limited, { sku: "b" }, task)).toMatchObject({ status: "pending" });
 });
 
-test("a tool of theirs without approval works through ours in their loop, with its own run context", async () => {
+test("an SDK tool without approval works through our tool in the SDK's loop, with its own run context", async () => {
   await using runtime = createRuntime({ store: ":memory:" });
   const greet = tool({
     name: "greet",
@@ -355,8 +355,8 @@ describe("tools that cannot be converted are refused with an explanation", () =>
       computerTool({ computer: {} as never, needsApproval: true }),
       "computer tool cannot be called",
     ],
-    ["a shell", shellTool({ shell: noShell, needsApproval: true }), "Use bash of toolwright"],
-    ["a patch tool", applyPatchTool({ editor: noEditor, needsApproval: true }), "Use edit of toolwright"],
+    ["a shell", shellTool({ shell: noShell, needsApproval: true }), "Use Toolwright's bash"],
+    ["a patch tool", applyPatchTool({ editor: noEditor, needsApproval: true }), "Use Toolwright's edit"],
     ["a handoff", handoff(agent), 'Tool "transfer_to_Bank": it is a handoff'],
     ["an agent", agent, "it is an agent, not a tool"],
     [

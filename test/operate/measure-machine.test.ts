@@ -54,7 +54,7 @@ describe("measures", () => {
     expect(rows).toEqual([]);
   });
 
-  test("only calls without a schema, if the user may not create one", async () => {
+  test("only calls without a schema, if the user cannot create one", async () => {
     const address = new URL(await freshPostgres());
     const owner = new Client({ connectionString: address.href });
     await owner.connect();
@@ -113,7 +113,7 @@ test("adds the schema to the options of an address", () => {
   );
 });
 
-test("the command prints the measurements and advice, and its exit code is that of the checks", async () => {
+test("the command prints the measurements and advice, and the checks decide its exit code", async () => {
   const folder = createFolder();
   const { code, json, stderr } = await toolwright(folder, ["doctor", "--bench", "--json"]);
   expect(stderr).toBe("");

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
+import { toPostgres } from "../../src/store/postgres/postgres-store.ts";
 import { type RunPageFilter, runPageStatement } from "../../src/store/tables/run-pages.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 
@@ -58,10 +59,9 @@ test("on PostgreSQL", async () => {
     await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off");
     for (const [filter, index] of PLANS) {
       const { chosen: sql, parameters } = runPageStatement({ ...filter, limit: 51 });
-      const { rows } = await client.query<Record<string, string>>(
-        `EXPLAIN ${sql.replaceAll(/\?(\d+)/g, "$$$1")}`,
-        [...parameters],
-      );
+      const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${toPostgres(sql)}`, [
+        ...parameters,
+      ]);
       const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
       expect(plan, sql).toMatch(
         index === "toolwright_run_labels" ? /Index.* on toolwright_run_labels/ : index,

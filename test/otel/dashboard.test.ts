@@ -1,4 +1,4 @@
-/** The dashboard and the alert rules ask only for metrics that exist, and for those that operators need. */
+/** The dashboard and the alert rules use only metrics that exist, and include the metrics that operators need. */
 import type { Meter } from "@opentelemetry/api";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";

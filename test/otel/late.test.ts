@@ -1,4 +1,4 @@
-/** An SDK that is registered after the runtime was created, and decisions of processes that have none. */
+/** An SDK that is registered after the runtime was created, and decisions of processes without an SDK. */
 import { metrics, trace } from "@opentelemetry/api";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { openTelemetry } from "toolwright/otel";

@@ -73,7 +73,10 @@ async function stop(): Promise<void> {
   await rm(databaseDir, { recursive: true, force: true });
 }
 
-/** The server ends at once, as after a failure: it rolls nothing back and writes nothing, and recovers at its next start. */
+/**
+ * The server ends immediately, as after a failure: it rolls nothing back and writes nothing, and recovers at its next
+ * start.
+ */
 async function crash(): Promise<void> {
   const [pid] = (await readFile(join(databaseDir, "postmaster.pid"), "utf8")).split("\n");
   process.kill(Number(pid), "SIGQUIT");
@@ -96,7 +99,7 @@ try {
     console.log(JSON.stringify({ done: line }));
   }
 } catch (error) {
-  // A server that exits at once reports no reason, but its log does.
+  // A server that exits immediately reports no reason, but its log does.
   const reason = error instanceof Error ? error.message : log.slice(-3).join(" ");
   console.log(JSON.stringify({ failure: reason.replaceAll(/\s+/g, " ").trim() }));
 } finally {

@@ -9,7 +9,7 @@ export interface PostgresServer {
   /** Shuts the server down and keeps its data. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Ends the server at once, without a shutdown. Needs `keepsCommits`. */
+  /** Ends the server immediately, without a shutdown. Needs `keepsCommits`. */
   crash(): Promise<void>;
   end(): Promise<void>;
 }

@@ -35,7 +35,7 @@ export function transformSync(source: string, options: TransformOptions): { read
     renameSync(unfinished, file);
     return { code };
   } catch {
-    // Errors have the whole path of the file. A folder that this user may not write keeps nothing.
+    // Errors have the whole path of the file. Nothing is kept in a folder that this user cannot write to.
     return compile(source, options);
   }
 }

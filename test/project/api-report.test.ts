@@ -5,7 +5,7 @@ import { createApiReports } from "../../scripts/api-report.ts";
 
 const folder = new URL("../../api/", import.meta.url);
 
-const TITLE = "the reports in api/ are those of the build; otherwise run `npm run api`";
+const TITLE = "the reports in api/ match the build; otherwise run `npm run api`";
 
 // The compiler reads the types of every SDK.
 test(TITLE, { timeout: 180_000 }, () => {

@@ -8,6 +8,7 @@ const DECLARATIONS = ["invoke/call.ts", "invoke/call-progress.ts"];
 
 /** Comments call these files by what they are. */
 const WRITERS: Readonly<Record<string, string>> = {
+  "invoke/call-identity.ts": "identify",
   "invoke/scope.ts": "Scope.fail",
   "invoke/wait-graph.ts": "journal",
   "invoke/tool-context.ts": "By the tool's context|Set by the tool's context",

@@ -115,7 +115,7 @@ function run(examples: string, name: string, folder: string, env: Readonly<Recor
   });
 }
 
-/** A copy next to the packages that it needs, as in a project of a user, with one text instead of another. */
+/** A copy next to the packages that it needs, as in a user's project, with one text replaced. */
 function copyExamples(folder: string, file = "run.ts", from = "", to = ""): string {
   const copy = join(folder, "examples");
   cpSync(EXAMPLES, copy, { recursive: true });

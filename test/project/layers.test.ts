@@ -11,7 +11,7 @@ const LAYERS = [
   ["terminal"],
   ["store", "sandbox"],
   ["definition", "stream"],
-  ["invoke", "snapshot"],
+  ["invoke", "snapshot", "http"],
   ["tool"],
   ["runtime"],
   ["loop", "model"],

@@ -36,7 +36,15 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z]+s? of ours\b(?!")/, "our own"],
   [/\bnothing of (?:it|them)\b/i, "none of its data; it is discarded"],
   [/\bits? time is over\b/i, "its time is up; it has expired"],
-  [/\btaken for (?:a|an|the|its|dead|that)\b/, "mistaken for, presumed, counts as"],
+  [
+    /\b(?:tak(?:e|es|en)|took) (?:it|this|them)? ?for (?:a|an|the|its|dead|that)\b/,
+    "mistaken for, presumed, counts as",
+  ],
+  [/\bhears? of\b/, "is notified, gets the answer"],
+  [/\ball the same\b/, "still, anyway"],
+  [/\bas of an? /, "such as from a, for example of a"],
+  [/\bmay not (?:write|change|touch|read|enter)\b/, "must not, cannot"],
+  [/\bthat of (?:a|an|the)\b/, "repeat the noun, or write whose it is: the key of the call, the call's key"],
 ];
 
 /** Descriptions that models read. They are part of the request hash of stored runs, so they cannot change. */

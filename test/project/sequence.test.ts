@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { SLOW } from "../sequence.ts";
 
-test("each name in the patterns of test/sequence.ts is that of a file or folder", () => {
+test("each name in the patterns of test/sequence.ts is a file or folder", () => {
   const project = resolve(import.meta.dirname, "../..");
   const paths = ["src", "test"].flatMap((top) =>
     readdirSync(resolve(project, top), { recursive: true, encoding: "utf8" }).map((path) => `${top}/${path}`),

@@ -119,7 +119,7 @@ describe.each(attackers(0))("as %s", (user) => {
         `printf '[core]\\n\\tfsmonitor = %s\\n' $PWD/evil > settings`,
       ],
       [
-        "core.hooksPath of a work tree whose settings lie elsewhere",
+        "core.hooksPath of a work tree whose settings are elsewhere",
         `mv .git ../elsewhere; echo "gitdir: ../elsewhere" > .git; git config core.worktree $PWD; git config core.hooksPath .husky`,
         `mkdir -p .husky; cp evil .husky/pre-commit`,
       ],

@@ -37,7 +37,7 @@ while (getppid() == $parent) {
   for (my $i = 0; $i < @rest; $i += 3) {
     my ($one, $other, $target) = @rest[$i .. $i + 2];
     unless (-l $one || -l $other) { unlink $other; symlink $target, $other; }
-    next if rand() < 0.3; # else its beat falls in with that of the disk
+    next if rand() < 0.3; # else it falls into step with the disk
     syscall($number, -100, $one, -100, $other, 2);
   }
 }`;

@@ -331,7 +331,7 @@ describe.runIf(!isConfinedOnly()).each(attackers(1))("as %s", (user) => {
   });
 
   test.each([
-    ["that may not be entered", `mkdir -p a/b/c; chmod 600 a`],
+    ["that cannot be entered", `mkdir -p a/b/c; chmod 600 a`],
     ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
     [
       "whose path is almost too long, with many protected paths in it",

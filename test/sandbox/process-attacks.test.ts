@@ -227,10 +227,10 @@ describe("other processes and the environment", () => {
   });
 
   test.each([
-    ["its own", `env; cat /proc/self/environ`],
-    ["that of the first process", `cat /proc/1/environ`],
-    ["that of any process", `cat /proc/*/environ`],
-    ["that of its parent", `cat /proc/$PPID/environ`],
+    ["its own environment", `env; cat /proc/self/environ`],
+    ["the environment of the first process", `cat /proc/1/environ`],
+    ["the environment of any process", `cat /proc/*/environ`],
+    ["the environment of its parent", `cat /proc/$PPID/environ`],
   ])("the agent's secrets are not in %s", async (_, text) => {
     expect(await run(`${text}; true`)).not.toContain("ENVIRONMENT-CANARY");
   });

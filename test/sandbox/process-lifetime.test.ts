@@ -75,7 +75,7 @@ test.each(WAYS.slice(0, 4))("when the command has ended, %s does not stay", asyn
 test.each([
   ["bwrap", "require"],
   ["no sandbox", "off"],
-] as const)("an abort ends everything at once, under %s", async (_, isolation) => {
+] as const)("an abort ends everything immediately, under %s", async (_, isolation) => {
   await promptly(async (within) => {
     const controller = new AbortController();
     const running = script(place.root, `setsid sleep ${mark} & echo begun; sleep ${mark}`, {

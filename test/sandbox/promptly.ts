@@ -1,6 +1,6 @@
 /**
  * Tests of deadlines. A busy machine may miss a deadline once; slow code misses it every time. Only a missed deadline
- * is retried: any other failure fails at once.
+ * is retried: any other failure fails immediately.
  */
 const MOST_TRIES = 3;
 

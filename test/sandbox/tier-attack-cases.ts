@@ -45,7 +45,7 @@ const FILES: readonly [string, string][] = [
       `my $p = "$ENV{OUT}/secret.txt"; my $l = "\\0" x 99; syscall(ATTRIBUTES, $p, $l, 99) >= 0 and print "OPEN"`,
     ),
   ],
-  // Landlock checks neither reading nor writing if a file is opened for none of them.
+  // Landlock checks neither reading nor writing if a file is opened for neither.
   [
     "changing a file outside that is opened to be neither read nor written",
     perl(

@@ -1,4 +1,4 @@
-/** The samples of the Cognipeer page under the smart agent, with the package name changed. */
+/** The samples from Cognipeer's page on the smart agent, with the package name changed. */
 import { createSmartAgent } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { expect, it } from "vitest";

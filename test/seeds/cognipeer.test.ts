@@ -1,4 +1,4 @@
-/** The samples of the Cognipeer page about createTool, with the package name changed. */
+/** The samples from Cognipeer's page on createTool, with the package name changed. */
 import { createTool } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";

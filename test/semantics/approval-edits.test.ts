@@ -13,7 +13,7 @@ function idOf(outcome: Outcome): string {
   return outcome.approval.id;
 }
 
-it("rule 19: the approved arguments run; the call stays the one that was requested", async () => {
+it("rule 19: the approved arguments run; the call keeps the identity of the request", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -26,7 +26,7 @@ it("rule 19: the approved arguments run; the call stays the one that was request
   expect(await world.log("r1")).toMatchObject([{ input_json: '{"amount":5}', status: "success" }]);
 });
 
-it("rule 19: invalid edited arguments are refused at once, and the request stays open", async () => {
+it("rule 19: invalid edited arguments are refused immediately, and the request stays open", async () => {
   const world = await createWorld();
   const { charge } = createCharge({ needsApproval: true });
   const runtime = await world.runtime();
@@ -122,7 +122,7 @@ it("rule 19: a later attempt matches the requested arguments and the approved on
   expect(effects).toHaveLength(1);
 });
 
-it("rule 19: the business key is that of the approved arguments", async () => {
+it("rule 19: the business key is derived from the approved arguments", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge({
     needsApproval: ({ amount }) => amount > 5,
@@ -190,7 +190,7 @@ it("rule 19: the result shows the edited arguments, on replays and in later atte
 });
 
 it.each([{ resolution: "happened", output: { id: "ch_9" } }, { resolution: "run-again" }] as const)(
-  "rule 19: so does that of an interrupted call after %j, and its replay",
+  "rule 19: the result of an interrupted call after %j shows them too, and so does its replay",
   async (decision) => {
     const world = await createWorld();
     const { charge, effects } = createBlindCharge({ needsApproval: true }, (count) =>

@@ -104,7 +104,7 @@ it("rule 5: waiting for another run's call is bounded by the timeout, and the ex
   await holder;
 });
 
-it("rule 5: a call that would wait for its own ancestor fails at once", async () => {
+it("rule 5: a call that would wait for its own ancestor fails immediately", async () => {
   const world = await createWorld();
   let depth = 0;
   const recursive = defineTool({

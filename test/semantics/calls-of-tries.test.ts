@@ -225,7 +225,7 @@ it("rule 6: tries includes interrupted tries", async () => {
   expect(await world.log("r1")).toMatchObject([{ status: "success", tries: 2 }]);
 });
 
-it("rule 6: tries includes the one that the approver or reconcile settled as happened", async () => {
+it("rule 6: tries includes a try that the approver or reconcile settled as happened", async () => {
   const world = await createWorld();
   const { charge, effects } = createCharge(
     { settleMs: 0, reconcile: () => ({ happened: true, output: { id: "ch_1" } }) },

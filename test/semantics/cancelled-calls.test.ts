@@ -88,7 +88,7 @@ it("rule 14: an abort of runtime.run's signal reaches the calls inside", async (
   expect(await world.log("r1")).toMatchObject([{ status: "unknown" }]);
 });
 
-it("rule 14: an abort during the wait before a retry ends the wait at once, and stores no outcome", async () => {
+it("rule 14: an abort during the wait before a retry ends the wait immediately, and stores no outcome", async () => {
   const world = await createWorld();
   const clock = createClock();
   const stop = new AbortController();

@@ -105,7 +105,7 @@ for (const { what, isClaim, prepare, run, expected } of KINDS) {
     await untilEnded(() => run(other), expected);
   });
 
-  test(`another process continues with ${what} after a second claim met a full disk`, async () => {
+  test(`another process continues with ${what} after a second claim failed on a full disk`, async () => {
     const world = await createWorld();
     const other = await world.runtime();
     await prepare(other);
@@ -139,7 +139,7 @@ test("another process continues with a workflow whose process lost the store rig
   await untilEnded(() => run(other), expected);
 });
 
-test("another process continues with a workflow whose end, and then whose resume, met a full disk", async () => {
+test("another process resumes a workflow whose end, and then whose resume, failed on a full disk", async () => {
   const world = await createWorld();
   const other = await world.runtime();
   const [, { run, expected }] = KINDS;

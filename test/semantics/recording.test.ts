@@ -129,7 +129,7 @@ test("without it, a run that finished cannot be recorded, and says what to do; o
   await runWorkflow(workflowOf(DONE), { runId: "done", runtime });
   await expect(recordRun(store, "done")).rejects.toMatchObject({
     code: "TOOL_RUN_NOT_RECORDED",
-    message: expect.stringContaining('did not start with recording: "keep"'),
+    message: expect.stringContaining('was not started with recording: "keep"'),
     hint: expect.stringContaining('recording: "keep"'),
   });
   const failing: ScriptedTurn[] = [...SCRIPT.slice(0, 2), new Error("overloaded")];

@@ -278,7 +278,7 @@ describe("outside any run", () => {
   });
 });
 
-it("an abort ends the wait at once, and there is no retry", async () => {
+it("an abort ends the wait immediately, and there is no retry", async () => {
   const world = await createWorld();
   const clock = createClock();
   const controller = new AbortController();

@@ -289,7 +289,7 @@ describe("runtime.revert", () => {
     expect(await world.log("r1")).toMatchObject([{ status: "unknown" }, { status: "success" }]);
   });
 
-  it("an effect that happens after its revert is shown as late, and the next revert takes it back", async () => {
+  it("an effect that happens after its revert is shown as late, and the next revert undoes it", async () => {
     const world = await createWorld();
     const late = Promise.withResolvers<{ id: string }>();
     const { charge, ledger } = createPayments({ timeoutMs: 20, execute: () => late.promise } as Policies);
@@ -403,7 +403,7 @@ describe("a run and its revert", () => {
     expect(ledger.refunds).toEqual([]);
   });
 
-  it("two reverts at once: one is refused, and each effect is taken back once", async () => {
+  it("two concurrent reverts: one is refused, and each effect is reverted once", async () => {
     const world = await createWorld();
     const gate = Promise.withResolvers<void>();
     const { charge, ledger } = createPayments({}, () => gate.promise);

@@ -16,7 +16,7 @@ describe("ids", () => {
     ["a task id with U+0000", { runId: "r1", nodeId: "\u0000" }],
     ["a task id of more than 512 bytes", { runId: "r1", nodeId: "x".repeat(513) }],
     ["a loop path of more than 512 bytes", { runId: "r1", loopPath: Array<number>(300).fill(1) }],
-    // Its text would equal that of [1, 5, 0].
+    // Its text would equal the text of [1, 5, 0].
     ["a loop path with a fraction", { runId: "r1", loopPath: [1.5, 0] }],
     ["an attempt that no column holds", { runId: "r1", attempt: 2 ** 64 }],
     ["an iteration that no column holds", { runId: "r1", iteration: 2 ** 64 }],
@@ -130,7 +130,7 @@ describe("times", () => {
     expect(await runtime.calls()).toMatchObject([{ startedAtMs: 1_000_000, finishedAtMs: 1_000_000 }]);
   });
 
-  it.each([1e300, Infinity])("that lie %s ms ahead never come", async (ms) => {
+  it.each([1e300, Infinity])("that are %s ms ahead never come", async (ms) => {
     const world = await createWorld();
     const clock = createClock();
     const runtime = await world.runtime({ clock, approvalTtlMs: ms });

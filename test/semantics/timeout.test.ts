@@ -136,7 +136,7 @@ describe("long times", () => {
     expect(await (await world.runtime()).call(tool, {}, task)).toMatchObject({ output: "done" });
   });
 
-  it("a timeout of thirty days does not fire at once", async () => {
+  it("a timeout of thirty days does not fire immediately", async () => {
     const world = await createWorld();
     const tool = defineTool({
       name: "patient",
@@ -148,7 +148,7 @@ describe("long times", () => {
   });
 
   it.each([30 * 24 * 3_600_000, Infinity])(
-    "a time budget of %d ms does not end at once",
+    "a time budget of %d ms does not end immediately",
     async (maxWallClockMs) => {
       const world = await createWorld();
       const tool = defineTool({
@@ -161,7 +161,7 @@ describe("long times", () => {
     },
   );
 
-  it("a service with a Retry-After of thirty days is not called again at once", async () => {
+  it("a service with a Retry-After of thirty days is not called again immediately", async () => {
     const world = await createWorld();
     const controller = new AbortController();
     let tries = 0;

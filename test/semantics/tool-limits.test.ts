@@ -2,6 +2,7 @@
 import { defineTool, type Tool, type ToolDefinition } from "toolwright";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { change } from "../../src/store/statement.ts";
 import { createClock, createWorld, until, watchStore, type World } from "./harness.ts";
 
 const schema = z.object({ n: z.number(), customer: z.string().default("acme") });
@@ -150,6 +151,27 @@ describe("concurrency", () => {
     expect(await places(world)).toEqual([]);
   });
 
+  it("a process that died in the line keeps no other one waiting after the clock was set back", async () => {
+    const world = await createWorld();
+    const { tool, entered, open } = createGated({ concurrency: { max: 1 } });
+    const holder = (await world.runtime()).call(tool, { n: 1 }, { runId: "r1" });
+    await until(() => entered.length === 1);
+    const own = await world.open();
+    await own.transaction(
+      () =>
+        change(`INSERT INTO toolwright_limit_queue (name, owner_id, position, seen_until_ms)
+          VALUES ('concurrency:gated', 'dead', 1, {now} + 3600000)`),
+      "normal",
+    );
+    open(1);
+    await holder;
+    const next = (await world.runtime()).call(tool, { n: 2 }, { runId: "r2" });
+    await until(() => entered.length === 2);
+    open(2);
+    expect(await next).toMatchObject({ status: "success" });
+    expect(await line(world)).toEqual([]);
+  });
+
   it("rule 24: replayed, cached and pending calls take no place", async () => {
     const world = await createWorld();
     const { tool, entered, open } = createGated({ concurrency: { max: 1 } });
@@ -232,7 +254,7 @@ describe("concurrency", () => {
     const world = await createWorld();
     const begun = Promise.withResolvers<void>();
     let inside = 0;
-    // Both hold their place before one of them asks for that of the other.
+    // Both hold their place before either asks for the other's.
     const meet = (): Promise<void> => {
       inside += 1;
       if (inside === 2) begun.resolve();

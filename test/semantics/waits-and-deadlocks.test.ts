@@ -187,7 +187,7 @@ describe("cycles", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(times(2, "success"));
   });
 
-  it("two tools call each other's business keys: the call that would wait for itself is refused at once", async () => {
+  it("two tools call each other's business keys: the call that would wait for itself is refused immediately", async () => {
     const world = await createWorld();
     const together = Promise.withResolvers<void>();
     let running = 0;

@@ -65,7 +65,7 @@ test.each<Mistake>([
   [
     "a path as a workflow",
     () => handler({ workflows: { a: "./a.tsx" } }),
-    "must be a workflow from smithers(), or { load, file }",
+    "must be a workflow from workflow(), or { load, file }",
   ],
   [
     "no handler",

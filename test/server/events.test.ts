@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EventStreams } from "../../src/server/event-streams.ts";
-import { sendWebResponse } from "../../src/util/node-http.ts";
+import { sendWebResponse } from "../../src/http/node-http.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import {
   freshStore,

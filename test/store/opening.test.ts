@@ -104,7 +104,7 @@ test("a PostgreSQL server that cannot be reached is TOOL_STORE_FAILED, and the p
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "a store in a folder that the user may not write to is refused with the folder as the reason",
+  "a store in a folder that the user cannot write to is refused with the folder as the reason",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "toolwright-folder-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -122,7 +122,7 @@ await openStore(${JSON.stringify(path)}).catch(({ message, hint }) => console.lo
       encoding: "utf8",
       cwd: folder,
     });
-    expect(stdout).toContain("this user may not create files in its folder");
+    expect(stdout).toContain("this user cannot create files in its folder");
     expect(stdout).toContain("Allow this user to write to the folder");
   },
 );

@@ -61,7 +61,7 @@ test(
   },
 );
 
-test("a store without a wait reports at once that the server is down", { timeout: 60_000 }, async () => {
+test("a store without a wait reports immediately that the server is down", { timeout: 60_000 }, async () => {
   const store = await openPostgresStore({ connectionString: database(), retryMs: 0 });
   await server.stop();
   await expect(store.read(() => all("SELECT 1 AS one"))).rejects.toMatchObject({ code: "TOOL_STORE_FAILED" });

@@ -125,7 +125,7 @@ describe("concurrent transactions", () => {
     expect(await names(store)).toEqual(["a", "b", "c"]);
   });
 
-  test("those of one statement are committed together, without waiting for more connections", async () => {
+  test("transactions of one statement are committed together, without waiting for more connections", async () => {
     const store = await open(await freshPostgresSchema(), { poolSize: 3 });
     const counts = await Promise.all(
       ["a", "b", "c"].map((name) => store.transaction(() => addLast(name), "normal")),
@@ -135,7 +135,7 @@ describe("concurrent transactions", () => {
     expect(await store.read(() => all(writers))).toHaveLength(1);
   });
 
-  test("one of those that changes nothing runs alone, and finds out why", async () => {
+  test("a transaction of one statement that changes nothing runs alone, and finds out why", async () => {
     const store = await open(await freshPostgresSchema());
     await store.transaction(() => addLast("a"), "normal");
     function* addOrExplain(name: string): Transaction<string> {
@@ -147,7 +147,7 @@ describe("concurrent transactions", () => {
     expect(await Promise.all(added)).toEqual(["b is new", "a is taken", "c is new", "a is taken"]);
   });
 
-  test("one of those that fails does not affect the others", async () => {
+  test("a transaction of one statement that fails does not affect the others", async () => {
     const store = await open(await freshPostgresSchema());
     const added = [addLast, (name: string) => addLast(name, "no number"), addLast].map((run, index) =>
       store.transaction(() => run(`name ${index}`), "normal"),
@@ -157,7 +157,7 @@ describe("concurrent transactions", () => {
     expect(await names(store)).toEqual(["name 0", "name 2"]);
   });
 
-  test("one that continues after a statement that it called its last runs alone", async () => {
+  test("a transaction that continues after its declared last statement runs alone", async () => {
     const store = await open(await freshPostgresSchema());
     function* addTwo(name: string): Transaction<number> {
       return (yield* addLast(name)) + (yield* add(`${name} again`));

@@ -79,7 +79,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(effects).toHaveLength(1);
   });
 
-  test("rule 27: keeps the rows of owners that may be alive, and deletes those that are not", async () => {
+  test("rule 27: keeps the rows of owners that may be alive, and deletes the rows of dead ones", async () => {
     const address = await freshAddress();
     const store = await openStore(address);
     onTestFinished(() => store.close());

@@ -1,4 +1,4 @@
-/** A new SQLite file takes its schema in one step. It is the one that the migrations make. */
+/** A new SQLite file takes its schema in one step: the same schema as the migrations make. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -277,7 +277,7 @@ function readText({ body }: Response) {
   return { done, until };
 }
 
-test("an answer has only the parts of its own turn, not those of a turn that it replaces", async () => {
+test("an answer has only the parts of its own turn, not the parts of a turn that it replaces", async () => {
   const chat = await startChat();
   await using _ = chat.runtime;
   const shown = await untilApproval(chat);

@@ -1,4 +1,4 @@
-/** Recorded models stream: what they say passes at once; calls and the end wait for the commit. */
+/** Recorded models stream: what they say passes immediately; calls and the end wait for the commit. */
 import { isStepCount, streamText, ToolLoopAgent } from "ai";
 import { createRuntime, createSmartAgent, createSmithers, defineTool, runWorkflow } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
@@ -26,7 +26,7 @@ function createOrder(store: string) {
   return { order, responses };
 }
 
-test("rule 7: a recorded model passes deltas at once, and its calls when the response is committed", async () => {
+test("rule 7: a recorded model passes deltas immediately, and its calls when the response is committed", async () => {
   const store = createStorePath();
   const { order, responses } = createOrder(store);
   const live = createLiveModel();
@@ -140,7 +140,7 @@ test("an agent of a workflow is called through `stream`, and a broken stream fai
   expect(responses[0]).toContain("apple");
 });
 
-test("a smart agent passes deltas at once, and requests a broken response again", async () => {
+test("a smart agent passes deltas immediately, and requests a broken response again", async () => {
   const store = createStorePath();
   const { order, responses } = createOrder(store);
   const live = createLiveModel();
@@ -178,7 +178,7 @@ test("a smart agent passes deltas at once, and requests a broken response again"
   expect(await invoked).toMatchObject({ status: "finished", content: "Done" });
 });
 
-test("the Anthropic loop passes deltas at once, and runs calls when the response is committed", async () => {
+test("the Anthropic loop passes deltas immediately, and runs calls when the response is committed", async () => {
   const store = createStorePath();
   const { order, responses } = createOrder(store);
   await using runtime = createRuntime({ store });

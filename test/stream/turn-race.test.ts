@@ -69,7 +69,7 @@ test("of two new messages at the same time, one is answered and the other is 409
     }
   });
   const request = await live.next();
-  // One of them answers at once: the other one waits for the model.
+  // One of them answers immediately: the other one waits for the model.
   expect(await Promise.race(sent)).toMatch(/CHAT_BUSY|TOOL_RUN_CONFLICT/);
   request.say("Hello");
   request.send({ type: "text-end", id: "t" });

@@ -140,7 +140,7 @@ describe("the page of a run", () => {
     await page.getByRole("button", { name: /^Show more \(.* of 50,000,00. characters\)$/ }).waitFor();
   });
 
-  test("that was deleted meanwhile says so and keeps what was seen", async () => {
+  test("that was deleted meanwhile shows that, and keeps what was seen", async () => {
     const store = await freshStore();
     const runtime = open(store);
     await runtime.run({ runId: "old" }, () => runtime.call(echo, { text: "kept" }));

@@ -1,4 +1,4 @@
-/** What the page shows when something is wrong, or when its reader may not do everything. */
+/** What the page shows when something is wrong, or when its reader lacks permissions. */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
@@ -60,7 +60,7 @@ test("a store of a newer version is named on the page", async () => {
     .waitFor();
 });
 
-test("a server that has ended is named on the page, with what was seen last", async () => {
+test("the page reports that its server has ended, and keeps what was seen last", async () => {
   const store = await freshStore();
   await open(store).call(echo, { text: "x" }, { runId: "there" });
   const server = await serveStore(store);

@@ -18,7 +18,9 @@ import { call as anthropicCall, serve } from "../anthropic/harness.ts";
 import { never, until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 
-/** A tool whose calls never return until `revive`: those of the process that dies. The service charges once per key. */
+/**
+ * A tool whose calls never return until `revive`, like calls of a process that died. The service charges once per key.
+ */
 function createCharge() {
   const keys: string[] = [];
   let isDying = true;

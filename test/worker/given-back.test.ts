@@ -107,7 +107,7 @@ async function holdFirstFind(address: string, gate: Promise<void>) {
 }
 
 test("a worker that lost the claim of a run takes it when the winner gives it back right after", async () => {
-  // On SQLite any commit wakes the workers, such as that of a heartbeat.
+  // On SQLite any commit wakes the workers, such as a heartbeat.
   await using fresh = await STORE_KINDS[1].fresh();
   const gate = Promise.withResolvers<void>();
   const { store, found, lookedAgain } = await holdFirstFind(fresh.address, gate.promise);

@@ -89,7 +89,7 @@ for (const kind of STORE_KINDS) {
     expect(ledger.requests.at(-1)?.pid).toBe(second.pid);
   });
 
-  test(`on ${kind.name}, a worker that drains finishes its call, and another one continues at once`, async () => {
+  test(`on ${kind.name}, a worker that drains finishes its call, and another one continues immediately`, async () => {
     const { store, runtime } = await open();
     const ledger = await openLedger();
     const held = ledger.hold("a", 1);

@@ -45,7 +45,7 @@ for (const kind of STORE_KINDS) {
         ["c", "queued", 1, 0],
       ]);
       expect(await write(promoteDue)).toBe(0);
-      // The earliest time counts, and a later one does not take it back.
+      // The earliest time counts, and a later one does not replace it.
       await write(() => markReady("c"));
       await write(() => markReady("c", LATER));
       expect(await markers(store)).toContainEqual(["c", "queued", 1, 1]);

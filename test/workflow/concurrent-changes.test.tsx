@@ -212,7 +212,7 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(starts).toBe(1);
   });
 
-  test("the result of a run is how it ended, even when another process resumes it at once", async () => {
+  test("the result of a run is how it ended, even when another process resumes it immediately", async () => {
     const inner = await open();
     const taken: Store = {
       ...watchStore(inner, {}),

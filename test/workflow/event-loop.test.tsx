@@ -62,7 +62,7 @@ test("a timer fires while a program makes one call after the other", async () =>
   expect(calls).toBeLessThan(3_000);
 });
 
-test("a timer stops a smart agent whose model answers at once, live and from the log", async () => {
+test("a timer stops a smart agent whose model answers immediately, live and from the log", async () => {
   await using runtime = createRuntime({ store: createStorePath() });
   let asked = 0;
   const model = createScriptedModel(

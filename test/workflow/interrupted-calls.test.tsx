@@ -124,7 +124,7 @@ describe("an agent task", () => {
         ({ prompt }) => {
           const asked = JSON.stringify(prompt[0]);
           prompts.push(asked);
-          // The first attempt never gives a valid answer; the second one does at once.
+          // The first attempt never gives a valid answer; the second one does immediately.
           if (asked.includes("Earlier attempts")) return '{"done":true}';
           if (prompt.length > 1) return "not what was asked for";
           return [

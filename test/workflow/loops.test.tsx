@@ -237,7 +237,7 @@ it("equal calls in the first pass of an inner loop are different calls in each p
   expect(new Set(keys).size).toBe(6);
 });
 
-it("the number of the pass is that of the innermost running loop", async () => {
+it("the number of the pass belongs to the innermost running loop", async () => {
   const { Workflow, Task, Loop, smithers, outputs } = create();
   const workflow = smithers((ctx) => (
     <Workflow name="w">
@@ -408,7 +408,7 @@ it("a pass that is interrupted after its first task resumes with its number", as
   });
 });
 
-it("in nested loops an iteration means that of the current outer pass, and paths distinguish the passes", async () => {
+it("in nested loops an iteration belongs to the current outer pass, and paths distinguish the passes", async () => {
   const dbPath = createStorePath();
   const { Workflow, Task, Loop, smithers, outputs } = create(dbPath);
   const note = defineTool({

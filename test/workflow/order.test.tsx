@@ -171,7 +171,7 @@ describe("groups", () => {
     expect(events).toContain("quick2 ends");
   });
 
-  it("a workflow without tasks is finished at once", async () => {
+  it("a workflow without tasks is finished immediately", async () => {
     const { Workflow, Parallel, Sequence, smithers } = create();
     const workflow = smithers(() => (
       <Workflow name="w">

@@ -30,7 +30,7 @@ export interface OrdersScenario extends AsyncDisposable {
   readonly shop: Shop;
   /** `undefined` when it was killed. Fails when the model receives a request whose response was already logged. */
   run(start?: OrdersStart): Promise<OrdersResult | undefined>;
-  /** Fails unless the state equals that of an undisturbed run. */
+  /** Fails unless the state equals the state of an undisturbed run. */
   expectFinished(result: OrdersResult | undefined): Promise<void>;
   readonly requests: readonly string[];
 }

@@ -13,6 +13,8 @@ import {
 import { createFakeClock, type FakeClock, type ScriptedTurn } from "toolwright/testing";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { cancelRun } from "../../src/store/tables/workflow-runs.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { createFolder, endAllOwners, rowsOf, scriptedAgent } from "./harness.ts";
 
@@ -80,6 +82,9 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     });
     return Object.fromEntries(await Promise.all(found));
   }
+
+  /** Those that can be read. A deleted one leaves a row without text. */
+  const responses = () => rowsOf(address, "SELECT 1 FROM toolwright_responses WHERE response_json <> ''");
 
   const EMPTY = Object.fromEntries(TABLES.map((table) => [table.replace("toolwright_", ""), 0]));
 
@@ -282,14 +287,47 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
       });
       await clock.advance(6 * DAY);
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
-      expect(await counts()).not.toMatchObject({ responses: 0 });
+      expect(await responses()).not.toEqual([]);
       await clock.advance(2 * DAY);
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
-      expect(await counts()).toMatchObject({ responses: 0, calls: 1 });
+      expect(await responses()).toEqual([]);
+      expect(await counts()).toMatchObject({ calls: 1 });
       expect(await runtime.gc()).toMatchObject({ clearedRuns: 0 });
       expect(await runWorkflow(workflow, { runtime, runId: "r", resume: true })).toMatchObject({
         status: "finished",
       });
+      expect(sent).toHaveLength(1);
+      const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");
+      expect(task).toEqual({ attempt: 2, status: "finished" });
+      expect(asked.at(-1)).toContain("send");
+    });
+
+    test("of a run that was cancelled while it waited is deleted too, and its next attempt is warned", async () => {
+      const asked: string[] = [];
+      const careful = fromTool(write, { needsApproval: true });
+      const calls = [
+        { toolName: "send", input: { to: "ann" } },
+        { toolName: "write", input: { path: "a.txt", content: "A" } },
+      ];
+      const workflow = asking(
+        [
+          calls,
+          ({ prompt }) => {
+            asked.push(JSON.stringify(prompt));
+            return '"the end"';
+          },
+        ],
+        { send, write: careful },
+      );
+      const options = { runtime, runId: "r", rootDir: createFolder() };
+      expect(await runWorkflow(workflow, options)).toMatchObject({ status: "waiting-approval" });
+      const { store } = await hostOf(runtime);
+      await store.transaction(() => cancelRun("r", undefined, clock.now()), "normal");
+      await clock.advance(8 * DAY);
+      expect(await runtime.gc()).toMatchObject({ clearedRuns: 1, deletedRuns: 0 });
+      expect(await responses()).toEqual([]);
+      expect(await counts()).toMatchObject({ calls: 2 });
+      expect(await runWorkflow(workflow, { ...options, resume: true })).toMatchObject({ status: "finished" });
       expect(sent).toHaveLength(1);
       const [task] = await rowsOf(address, "SELECT attempt, status FROM toolwright_tasks");
       expect(task).toEqual({ attempt: 2, status: "finished" });

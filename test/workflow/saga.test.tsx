@@ -1,5 +1,5 @@
 /** @jsxImportSource toolwright */
-/** `<Saga>`: a failure inside takes back what finished inside, then the run fails with the original error. */
+/** `<Saga>`: a failure inside reverts what finished inside, then the run fails with the original error. */
 import {
   createWorkflows,
   defineTool,
@@ -99,7 +99,7 @@ it("reverts what finished inside, the failed task's own calls included, and noth
   await expect(runWorkflow(trip, { runtime, runId: "r1", resume: true })).rejects.toMatchObject({
     code: "TOOL_RUN_REVERTED",
   });
-  // Another revert takes back the rest, and nothing twice.
+  // Another revert undoes the rest, and nothing twice.
   expect((await runtime.revert({ runId: "r1" })).reverted).toHaveLength(4);
   expect(ledger.slice(7)).toEqual(["cancel visa"]);
 });

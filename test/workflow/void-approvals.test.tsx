@@ -115,7 +115,7 @@ function createTimedOut(dbPath: string, options: { retries?: number; continueOnF
 }
 
 describe("a task that failed for good", () => {
-  it("leaves no pending approvals, those of inner calls included, and refuses a late decision", async () => {
+  it("leaves no pending approvals, not even of inner calls, and refuses a late decision", async () => {
     const dbPath = createStorePath();
     const { run, placed } = createTimedOut(dbPath, { retries: 0 });
     expect((await run()).status).toBe("failed");

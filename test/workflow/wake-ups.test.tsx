@@ -1,4 +1,4 @@
-/** The end of a task is never missed: what it makes possible starts at once, whatever else of the run is going on. */
+/** The end of a task is never missed: what it makes possible starts immediately, whatever else of the run is going on. */
 import { createRuntime, createSmithers, runWorkflow, type Store } from "toolwright";
 import { expect, it } from "vitest";
 import { z } from "zod";

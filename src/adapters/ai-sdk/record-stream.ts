@@ -1,6 +1,6 @@
 /**
- * Passes a streamed response on while it is recorded. Text, reasoning and tool input pass at once. Calls and the end are held
- * until the response is committed, so that it has no effect before. A broken stream is never committed.
+ * Passes a streamed response on while it is recorded. Text, reasoning and tool input pass immediately. Calls and the end
+ * are held until the response is committed, so that it has no effect before. A broken stream is never committed.
  */
 import { BrokenResponse } from "../../model/broken-response.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The tools of an AI SDK agent in a replay. Our own tools read their results from the fixture. Those of other libraries are
- * not logged, so their results come from the request that followed the call. None of them runs.
+ * The tools of an AI SDK agent in a replay. Our own tools read their results from the fixture. Tools of other libraries
+ * are not logged, so their results come from the request that followed the call. None of them runs.
  */
 import { ToolwrightError } from "../../errors.ts";
 import { isRecord } from "../../invoke/recording/hidden-values.ts";
@@ -26,7 +26,7 @@ function withoutEffect(name: string, tool: unknown, replay: Replay): unknown {
     if (found === undefined)
       throw new ToolwrightError(
         "TOOL_REPLAY_DIFFERS",
-        `The recorded run has no result of "${name}", which is a tool of another library. Nothing was run.`,
+        `The recorded run has no result for "${name}", a tool from another library. Nothing was run.`,
         { details: { tool: name }, hint: "Convert the tool with fromTool, so that its calls are logged." },
       );
     const { type, value } = isRecord(found.output) ? found.output : {};

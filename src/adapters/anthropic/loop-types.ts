@@ -120,7 +120,7 @@ export interface AgentLoopResult<Client extends AnthropicClient = AnthropicClien
   /** A description for people. */
   readonly reason: string;
   readonly stop: LoopStop;
-  /** The first messages and those that were added. The API accepts them as a conversation. */
+  /** The initial messages and the messages that were added. The API accepts them as a conversation. */
   readonly messages: MessageParamOf<Client>[];
   /** The terminal tool that ended the loop. */
   readonly terminal?: { readonly name: string; readonly input: unknown; readonly output: unknown };
@@ -136,7 +136,7 @@ export interface AgentLoopResult<Client extends AnthropicClient = AnthropicClien
   readonly error?: unknown;
 }
 
-/** The events of a loop: its own, and those of the runtime about its calls. */
+/** The events of a loop: its own, and the runtime's events about its calls. */
 export type AgentLoopEvent<Client extends AnthropicClient = AnthropicClient> =
   | Exclude<RuntimeEvent, { readonly type: LoopEventDetails["type"] }>
   | (EventEnvelope & LoopEventDetails<MessageOf<Client>, MessageParamOf<Client>>);

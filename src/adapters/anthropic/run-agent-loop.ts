@@ -42,7 +42,7 @@ async function run<Client extends AnthropicClient>(
   kind: Sdk.LoopKind,
   given: AgentLoopOptions<Client>,
 ): Promise<AgentLoopResult<Client>> {
-  // Internally the loop uses the types of the SDK; callers see those of their client.
+  // Internally the loop uses the types of the SDK; callers see the types of their client.
   const options = given as unknown as Sdk.AgentLoopOptions;
   const { runtime } = options ?? {};
   const start = async (opened?: OpenRuntime): Promise<AgentLoopResult<Client>> => {

@@ -20,7 +20,7 @@ export interface RequestedBlock {
 }
 
 export interface FinishedCalls {
-  /** In the order of the calls, without those that wait for approval. */
+  /** In the order of the calls, without calls that wait for approval. */
   readonly results: readonly CallResult<ToolResultBlockParam>[];
   readonly pending: readonly Approval[];
   /** The keys under which they are logged. */

@@ -1,7 +1,6 @@
 /** Derives a shape from a JSON Schema. Recursive references are followed once. */
 import type { JsonSchema } from "../../definition/json-schema.ts";
-import { ANYTHING, NOTHING, type Scalar, type Shape } from "./shape.ts";
-import { intersect, unite } from "./combine-shapes.ts";
+import { ANYTHING, intersect, NOTHING, type Scalar, type Shape, unite } from "./shape.ts";
 
 export function toShape(schema: JsonSchema): Shape {
   return shapeOf(schema, { root: schema, refs: new Set(), isShallow: false });

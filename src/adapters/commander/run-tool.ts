@@ -49,7 +49,7 @@ export async function runTool(given: ToolCommand): Promise<void> {
   // With --json, only the answer goes to stdout.
   const restore = command.optsWithGlobals()["json"] === true ? reserveStdout() : () => undefined;
   using stop = stopOnSignals({
-    // Printed at once: a second signal ends the process immediately.
+    // Printed immediately: a second signal ends the process immediately.
     onFirst: (name) =>
       process.stderr.write(
         `${name}: stopping the call; send it again to exit immediately.\n${resumeLines(resume).join("\n")}\n`,

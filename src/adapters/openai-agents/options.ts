@@ -1,4 +1,4 @@
-/** The options of `toOpenAIAgentTools`: those of the SDK's `tool()` that are not part of the definition. */
+/** The options of `toOpenAIAgentTools`: the options of the SDK's `tool()` that are not part of the definition. */
 import type { FunctionTool, RunContext, tool } from "@openai/agents";
 import { aBoolean, aFunction, aList, anObject, either } from "../../definition/option-checks.ts";
 import { optionTable, type OptionTable } from "../../definition/option-table.ts";

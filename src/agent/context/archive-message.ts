@@ -5,7 +5,7 @@ import { parseInput } from "../../tool/parse-input.ts";
 import type { AgentMessage, ToolCallMessage } from "../../model/messages.ts";
 import type { Retention, SmartAgentOptions } from "../options.ts";
 
-/** A text that is shorter than its summary and handle stays as it is. */
+/** A text that is shorter than its summary and handle stays unchanged. */
 const SHORTEST_RESULT = 400;
 const LONGEST_FIELD = 500;
 const HEAD = 160;

@@ -7,6 +7,7 @@ import type { HistoryListener } from "../history.ts";
 import type { AgentMessage } from "../../model/messages.ts";
 import type { ContextState } from "../state.ts";
 import type { Archive } from "./archive-message.ts";
+import type { MessageCounter } from "./count-tokens.ts";
 
 /** Well below the trigger, so that the prefix of requests changes rarely: providers cache by prefix. */
 const TARGET_SHARE = 0.6;
@@ -17,13 +18,13 @@ export interface WindowOptions {
   readonly context: ContextState | null;
   readonly archive: Archive;
   readonly noteOf: NoteOf;
-  readonly sizeOf: (message: AgentMessage) => number;
+  readonly counter: MessageCounter;
   /** The size of a request without its messages. */
   readonly overhead: number;
   readonly trigger: number;
 }
 
-/** The message in place of those that are left out. */
+/** The message that replaces omitted messages. */
 export type NoteOf = (summary: string) => AgentMessage;
 
 /** The note of the last summary is the same message in each invoke, so that it is measured and converted once. */
@@ -43,17 +44,14 @@ export interface WindowStep {
   readonly dropped: readonly AgentMessage[];
 }
 
-interface Entry {
-  readonly sent: AgentMessage;
-  readonly kept: AgentMessage;
-  readonly size: number;
-}
-
 const UNTOUCHED: ContextState = { archivedUpTo: 0, droppedUpTo: 0, summary: "" };
 
 export class ContextWindow implements HistoryListener {
   readonly #options: WindowOptions;
-  readonly #entries: Entry[] = [];
+  /** Each message as it was sent and as it is stored, and the size of what was sent. */
+  readonly #sent: AgentMessage[];
+  readonly #kept: AgentMessage[];
+  readonly #sizes: number[];
   readonly #head: number;
   /** The last message before this invoke. */
   readonly #pinned: { readonly from: number; readonly to: number };
@@ -70,7 +68,9 @@ export class ContextWindow implements HistoryListener {
     const last = began.findLastIndex(({ role }) => role === "assistant" || role === "tool");
     this.#pinned = { from: last + 1, to: began.length };
     this.#state = fits(options.context, began) ? options.context : UNTOUCHED;
-    for (const message of began) this.#keep(message, message);
+    this.#sent = [...began];
+    this.#kept = [...began];
+    this.#sizes = [...options.counter.sizesOf(began)];
     this.#rebuild();
   }
 
@@ -88,12 +88,15 @@ export class ContextWindow implements HistoryListener {
   }
 
   onAdded(sent: AgentMessage, kept: AgentMessage): void {
-    const { size } = this.#keep(sent, kept);
+    const size = this.#sizeOf(sent);
+    this.#sent.push(sent);
+    this.#kept.push(kept);
+    this.#sizes.push(size);
     this.#view.push(sent);
     this.#size += size;
   }
 
-  /** Corrects our count by that of the model for the last request, but only upwards. */
+  /** Corrects our count by the model's count for the last request, but only upwards. */
   correct(inputTokens: number | undefined): void {
     const estimate = this.#size + this.#options.overhead;
     if (inputTokens === undefined || inputTokens <= 0 || estimate <= 0) return;
@@ -110,7 +113,7 @@ export class ContextWindow implements HistoryListener {
     let { archivedUpTo, droppedUpTo } = this.#state;
     for (; archivedUpTo < live && size > room(TARGET_SHARE); archivedUpTo += 1) {
       if (archivedUpTo < droppedUpTo) continue;
-      size -= this.#sizeAt(archivedUpTo) - this.#options.sizeOf(this.#archived(archivedUpTo));
+      size -= this.#sizeAt(archivedUpTo) - this.#sizeOf(this.#archived(archivedUpTo));
     }
     if (size > room(ENOUGH_SHARE)) {
       droppedUpTo = Math.max(droppedUpTo, this.#head);
@@ -141,21 +144,15 @@ export class ContextWindow implements HistoryListener {
     this.#rebuild();
   }
 
-  #keep(sent: AgentMessage, kept: AgentMessage): Entry {
-    const entry = { sent, kept, size: this.#options.sizeOf(sent) };
-    this.#entries.push(entry);
-    return entry;
-  }
-
   #rebuild(): void {
     const { archivedUpTo, droppedUpTo, summary } = this.#state;
     const view: AgentMessage[] = [];
     let size = 0;
-    for (let index = 0; index < this.#entries.length; index += 1) {
+    for (let index = 0; index < this.#sent.length; index += 1) {
       if (index === this.#head && droppedUpTo > this.#head && summary !== "") {
         const note = this.#options.noteOf(summary);
         view.push(note);
-        size += this.#options.sizeOf(note);
+        size += this.#sizeOf(note);
       }
       if (index < droppedUpTo && !this.#isPinned(index)) continue;
       view.push(index < archivedUpTo ? this.#archived(index) : this.#at(index));
@@ -168,7 +165,7 @@ export class ContextWindow implements HistoryListener {
   /** The start of the exchange that the model has not answered yet. */
   #liveFrom(): number {
     return Math.max(
-      this.#entries.findLastIndex(({ sent }) => sent.role === "assistant"),
+      this.#sent.findLastIndex(({ role }) => role === "assistant"),
       0,
     );
   }
@@ -176,8 +173,12 @@ export class ContextWindow implements HistoryListener {
   /** The start of the next exchange: never between a call and its results. */
   #nextBoundary(from: number): number {
     let next = from + 1;
-    while (next < this.#entries.length && this.#at(next).role === "tool") next += 1;
+    while (next < this.#sent.length && this.#at(next).role === "tool") next += 1;
     return next;
+  }
+
+  #sizeOf(message: AgentMessage): number {
+    return this.#options.counter.sizeOf(message);
   }
 
   #isPinned(index: number): boolean {
@@ -185,15 +186,15 @@ export class ContextWindow implements HistoryListener {
   }
 
   #at(index: number): AgentMessage {
-    return (this.#entries[index] as Entry).sent;
+    return this.#sent[index] as AgentMessage;
   }
 
   #sizeAt(index: number): number {
-    return (this.#entries[index] as Entry).size;
+    return this.#sizes[index] as number;
   }
 
   #sentSize(index: number, archivedUpTo: number): number {
-    return index < archivedUpTo ? this.#options.sizeOf(this.#archived(index)) : this.#sizeAt(index);
+    return index < archivedUpTo ? this.#sizeOf(this.#archived(index)) : this.#sizeAt(index);
   }
 
   #archived(index: number): AgentMessage {
@@ -201,14 +202,13 @@ export class ContextWindow implements HistoryListener {
   }
 
   #archivedAsKept(index: number): AgentMessage {
-    const { kept } = this.#entries[index] as Entry;
-    return this.#options.archive(kept, () => this.#handlesAfter(index));
+    return this.#options.archive(this.#kept[index] as AgentMessage, () => this.#handlesAfter(index));
   }
 
   /** The executionIds of the calls of one response. A model may reuse an id: only the results right after it count. */
   #handlesAfter(index: number): ReadonlyMap<string, string> {
     const handles = new Map<string, string>();
-    for (let next = index + 1; this.#entries[next]?.sent.role === "tool"; next += 1) {
+    for (let next = index + 1; this.#sent[next]?.role === "tool"; next += 1) {
       const { tool_call_id: id, executionId } = this.#at(next);
       if (id !== undefined && executionId !== undefined) handles.set(id, executionId);
     }

@@ -9,11 +9,44 @@ export type CountTokens = (text: string) => number;
 /** Tokens of a message besides its text. */
 const FRAME = 4;
 
+export type SizeOf = (message: AgentMessage) => number;
+
+export interface MessageCounter {
+  readonly sizeOf: SizeOf;
+  /** The sizes of all messages in order. */
+  readonly sizesOf: (messages: readonly AgentMessage[]) => readonly number[];
+}
+
 /** Uses the counter of the user, an installed tokenizer for the model, or an estimate. */
 export async function createMessageCounter(
   given: CountTokens | undefined,
   modelId: string,
-): Promise<(message: AgentMessage) => number> {
+): Promise<MessageCounter> {
+  const sizeOf = await createCounter(given, modelId);
+  return { sizeOf, sizesOf: sizesInTurn(sizeOf) };
+}
+
+/**
+ * An invoke repeats the messages of the one before it, and a few more. To compare two lists costs a small part of looking up
+ * each message, and messages are frozen.
+ */
+function sizesInTurn(sizeOf: SizeOf): MessageCounter["sizesOf"] {
+  let last: readonly AgentMessage[] = [];
+  let lastSizes: readonly number[] = [];
+  return (messages) => {
+    const most = Math.min(last.length, messages.length);
+    let known = 0;
+    while (known < most && last[known] === messages[known]) known += 1;
+    const sizes = lastSizes.slice(0, known);
+    for (let index = known; index < messages.length; index += 1)
+      sizes.push(sizeOf(messages[index] as AgentMessage));
+    last = messages;
+    lastSizes = sizes;
+    return sizes;
+  };
+}
+
+async function createCounter(given: CountTokens | undefined, modelId: string): Promise<SizeOf> {
   const countTokens = given ?? (await loadTokenizer(modelId));
   const estimate = createMessageSizes();
   if (countTokens === undefined) return estimate;

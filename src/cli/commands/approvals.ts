@@ -23,7 +23,7 @@ export function addApprovalsCommand(program: Command): void {
     .description(
       "Lists approval requests of tool calls, tasks and <Approval> nodes, with the commands that decide them.",
     )
-    .option("--run <run-id>", "only those of one run")
+    .option("--run <run-id>", "only requests of this run")
     .option("--limit <requests>", "the maximum number to list, oldest first", wholeNumber(1), 50)
     .addOption(
       new Option("--status <status>", "only those with this status")

@@ -31,8 +31,8 @@ export function addCallsCommand(program: Command): void {
     .summary("list the tool calls of a run")
     .description("Lists the tool calls of a run, in the order in which they were made.")
     .argument("<run-id>", "the id of the run")
-    .option("--task <id>", "only those of one task")
-    .option("--tool <name>", "only those of one tool");
+    .option("--task <id>", "only calls of this task")
+    .option("--tool <name>", "only calls of this tool");
   withCommonOptions(command)
     .addHelpText(
       "after",

@@ -15,15 +15,18 @@ interface ForkCommandOptions extends CommonOptions {
 export function addForkCommand(program: Command): void {
   const command = program
     .command("fork")
-    .summary("create a run from a part of another one")
+    .summary("create a run from part of another run")
     .description(
-      "Makes a new run that has the tasks and calls of another run up to a task or call. It runs nothing: resume the fork, or let a worker take it. The other run does not change.",
+      "Creates a run with the tasks and calls of another run, up to a task or call. Nothing runs yet: resume the fork, or let a worker take it. The original run does not change.",
     )
     .argument("<run-id>", "the id of the run")
     .option("--at <task>", "the first task that runs in the fork, or the key of a call")
     .option("--input <json>", "another input: JSON, @file, or - for stdin")
     .option("--outputs <json>", "other outputs of tasks before --at, by task id")
-    .option("--effects <what>", "an effect that the other run had already: ask (default), reuse or run")
+    .option(
+      "--effects <what>",
+      "what to do about effects that the original run already had: ask (default), reuse or run",
+    )
     .option("--dry-run", "show what would be copied, and create no run");
   withCommonOptions(command)
     .addHelpText(

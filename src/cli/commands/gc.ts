@@ -18,7 +18,7 @@ export function addGcCommand(program: Command): void {
       "Deletes runs that ended long ago, with their calls. It never deletes runs that are running or wait for approval. " +
         "The ids and business keys of deleted runs stay reserved.",
     )
-    .option("--older-than <time>", "delete runs that ended before this time span (default: 30d)", timeSpan)
+    .option("--older-than <time>", "delete runs that ended longer ago than this (default: 30d)", timeSpan)
     .option(
       "--replay-older-than <time>",
       "delete the resume data of failed, stopped or interrupted runs, such as model responses (default: 7d)",

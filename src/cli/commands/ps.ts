@@ -50,7 +50,7 @@ export function addPsCommand(program: Command): void {
       DEFAULT_LIMIT,
     )
     .addOption(new Option("--status <status>", "only those with this status").choices(STATUSES))
-    .addOption(new Option("--kind <kind>", "only those of this kind").choices(RUN_KINDS))
+    .addOption(new Option("--kind <kind>", "only runs of this kind").choices(RUN_KINDS))
     .option("--label <key=value>", "only those with this label")
     .option("--before <run-id>", "continue the list after this run");
   withCommonOptions(command)

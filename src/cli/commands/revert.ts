@@ -9,7 +9,7 @@ const EXIT_CODES =
 export function addRevertCommand(program: Command): void {
   const command = program
     .command("revert")
-    .summary("take the effects of a run back")
+    .summary("undo the effects of a run")
     .description(
       "Reverts the effects of a run, newest first, with the revert functions of its tools. Each revert is a logged call. A reverted run cannot be resumed; it can be forked.",
     )

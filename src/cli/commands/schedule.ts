@@ -30,8 +30,8 @@ export function addScheduleCommand(program: Command): void {
     );
   addSet(schedule);
   addList(schedule);
-  addChange(schedule, "pause", "start no more runs of a schedule; what is queued is still finished");
-  addChange(schedule, "resume", "end the pause of a schedule");
+  addChange(schedule, "pause", "stop starting runs of a schedule; queued runs still finish");
+  addChange(schedule, "resume", "start the runs of a paused schedule again");
   addRemove(schedule);
 }
 
@@ -39,7 +39,7 @@ function addSet(schedule: Command): void {
   const command = schedule
     .command("set")
     .summary("create or change a schedule")
-    .description("Creates a schedule, or changes the one with this name.")
+    .description("Creates a schedule, or changes the schedule with this name.")
     .argument("<name>", "the name of the schedule")
     .requiredOption("--workflow <name>", "the workflow, by the name under which workers know it")
     .option("--cron <line>", 'when to start: a cron line such as "0 3 * * *"')
@@ -53,10 +53,10 @@ function addSet(schedule: Command): void {
       ]),
     )
     .addOption(
-      new Option("--catch-up <how>", "times at which no worker was running (default: none)").choices([
-        "none",
-        "last",
-      ]),
+      new Option(
+        "--catch-up <how>",
+        "start runs for times at which no worker was running: none (default) or the last one",
+      ).choices(["none", "last"]),
     );
   withCommonOptions(command)
     .addHelpText(
@@ -118,7 +118,7 @@ function addRemove(schedule: Command): void {
     .summary("delete a schedule")
     .argument("<name>", "the name of the schedule");
   withCommonOptions(command)
-    .description("Deletes a schedule and what is queued. Its runs stay.")
+    .description("Deletes a schedule and its queued runs. Runs that were started stay.")
     .addHelpText("after", examples("toolwright schedule rm nightly"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, name: string) => {

@@ -15,11 +15,11 @@ export function addSignalCommand(program: Command): void {
     .command("signal")
     .summary("send a signal to a run")
     .description(
-      "Sends a signal to a run of a workflow. It is kept until a <Signal> with this name takes it, and used once. A worker then continues the run.",
+      "Sends a signal to a run of a workflow. It is stored until a <Signal> with this name uses it, once. A worker then resumes the run.",
     )
     .argument("<run-id>", "the id of the run")
     .argument("<name>", "the name of the signal")
-    .option("--payload <json>", "what the signal carries: JSON, @file, or - for stdin")
+    .option("--payload <json>", "the payload of the signal: JSON, @file, or - for stdin")
     .option("--key <key>", "a second signal with the same name and key is not stored");
   withCommonOptions(command)
     .addHelpText(

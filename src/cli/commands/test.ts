@@ -13,7 +13,7 @@ export function addTestCommand(program: Command): void {
     .description("Runs test files with Node's test runner (node --test), and loads .ts and .tsx files.")
     .argument(
       "[files...]",
-      "the test files (default: *.test.ts, *.test.tsx and those that node --test finds)",
+      "the test files (default: *.test.ts, *.test.tsx and the files that node --test finds)",
     );
   withOutputOptions(command)
     .addHelpText(

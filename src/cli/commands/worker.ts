@@ -18,14 +18,14 @@ export interface WorkerCommandOptions extends CommonOptions {
 export function addWorkerCommand(program: Command): void {
   const command = program
     .command("worker")
-    .summary("take runs that are ready, and drive them")
+    .summary("run workflows, agents and programs that are ready")
     .description(
-      "Takes runs that are ready and drives them: enqueued ones, interrupted ones, and those whose approval was decided. It runs the workflows in toolwright.config by name.",
+      "Takes ready runs and drives them: enqueued runs, interrupted runs, and runs whose approval was decided. It runs the workflows in toolwright.config by name.",
     )
     .option("--concurrency <runs>", "how many runs at the same time (default: 4)", wholeNumber(1))
     .option(
       "--lease-ms <ms>",
-      "how long it may be silent before others take over (default: 10000)",
+      "how long the worker may be silent before others take over its runs (default: 10000)",
       wholeNumber(2_000),
     )
     .option(
@@ -35,7 +35,7 @@ export function addWorkerCommand(program: Command): void {
     )
     .option("--build <id>", "the version of the code, such as a commit")
     .option("--label <key=value...>", "labels, shown in lists of workers")
-    .option("--shared-root", "the root folder is the same for every worker: runs that used files may move")
+    .option("--shared-root", "every worker has the same root folder, so runs that used files may move")
     .option("--once", "run everything that is ready, then exit")
     .option(
       "--health-port <port>",

@@ -18,7 +18,7 @@ export function showLines(screen: Screen, run: ShownRun): Progress {
       if (!isAnnounced) print(`run ${toTerminalName(run.runId)} ${run.isResumed ? "resumed" : "started"}`);
       isAnnounced = true;
       if (event.type === "replay-diverged")
-        print(`task ${toTerminalName(event.nodeId)} makes different requests than those that were logged`);
+        print(`task ${toTerminalName(event.nodeId)} makes different requests from the logged ones`);
       if (event.type === "tasks-missing") print(describeMissing(event.calls));
       if (event.type === "loop-limit-reached")
         print(`${toTerminalName(event.name)} reached its limit of ${event.maxIterations} iterations`);

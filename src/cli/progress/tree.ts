@@ -45,7 +45,7 @@ export function showTree(screen: Screen, run: ShownRun): Progress {
     const head = `${screen.paint("bold", name)} ${toTerminalName(run.runId)}  ${done} of ${ids.length} tasks, ${toDuration(now - start)}`;
     area.draw([head, ...fitting(lines, tasks.size)].map((line) => screen.escape(line)));
   };
-  // A second Ctrl-C ends the process at once. The terminal prints ^C below the tree just after it sends the signal.
+  // A second Ctrl-C ends the process immediately. The terminal prints ^C below the tree just after it sends the signal.
   const drawLast = (): void => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ECHO_MS);
     draw();

@@ -27,7 +27,7 @@ export class LostOwnership extends Error {
 /** `undefined` if no check is needed. @throws LostOwnership */
 export function assertStillOwned(call: Call): Promise<void> | undefined {
   if (call.scope.isDetached) return undefined;
-  // The first try follows its intent at once. A later try may come long after it, so the read is worth its cost.
+  // The first try follows its intent immediately. A later try may come long after it, so the read is worth its cost.
   if (call.tries === 0 && call.host.leaseGeneration() === call.leaseGeneration) return undefined;
   return checkOwnership(call);
 }

@@ -202,7 +202,10 @@ async function restoreSpentApproval(call: Call, row: CallRow): Promise<void> {
   if (isEdited(call)) addNote(call, editNote(row.inputJson));
 }
 
-/** The arguments of an earlier attempt may have been edited, so the result may not match those that the model sends now. */
+/**
+ * The arguments of an earlier attempt may have been edited, so the result may not match the arguments that the model
+ * sends now.
+ */
 async function noteEdits(call: Call, row: CallRow): Promise<void> {
   if (row.approvalId === null) return;
   const decision = await readDecision(call, row.approvalId);

@@ -2,7 +2,8 @@
  * The outermost stage. It checks the log first, so that a finished call does not run again. It sees every exit, so that no
  * outcome is reported before it is stored. If an outcome cannot be committed, the call does not end.
  */
-import { argumentsHash, type Call, resetCall } from "../call.ts";
+import { type Call, resetCall } from "../call.ts";
+import { argumentsHash } from "../call-identity.ts";
 import { aborted, Contended, type Policy } from "../policy.ts";
 import { leaveInterrupted } from "./abandon.ts";
 import { recordWithoutRun } from "./record-without-run.ts";

@@ -18,7 +18,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * Returns when the row is no longer running. Uses real time, which is all that processes share.
+ * Returns when the row is no longer running. Uses real time, the only time that processes share.
  * @param options.includesPending also waits while the call waits for approval, until its question about an interrupted try
  * is answered: the answer may bind the caller too, and the waiting call may never be made again
  * @throws TOOL_TIMEOUT, TOOL_ABORTED

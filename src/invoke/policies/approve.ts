@@ -7,7 +7,8 @@ import { type ApprovalRow, approvalOfCall, denialOf } from "../../store/tables/a
 import { redeemGuard, requestApproval } from "../approvals/request.ts";
 import { settleByMessage } from "../approvals/settle-by-message.ts";
 import { runAuthorFunction } from "../author-functions.ts";
-import { addGuard, argumentsHash, type Call } from "../call.ts";
+import { addGuard, type Call } from "../call.ts";
+import { argumentsHash } from "../call-identity.ts";
 import { addNote, editNote, isEdited } from "../call-notes.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, type Policy, refuse, type Next } from "../policy.ts";

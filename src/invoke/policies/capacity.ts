@@ -74,7 +74,7 @@ async function waitForSlot(call: Call, max: number): Promise<void> {
   };
   host.waitGraph.wait(wait);
   const left = wallLeft(call);
-  // A wait that gave way at once needs no timer: its rejection would have no handler.
+  // A wait that gave way immediately needs no timer: nothing would handle its rejection.
   const timer = left === undefined || over.signal.aborted ? [] : [host.clock.sleep(left, over.signal)];
   const gaveWay = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
   if (!over.signal.aborted) await untilAborted(Promise.race([taken, gaveWay, ...timer]), call.signal);
@@ -103,8 +103,9 @@ async function waitForBudget(call: Call, keys: readonly string[]): Promise<void>
 }
 
 /**
- * Lets calls in flight settle their reservations. A reservation belongs to a call in flight: those of a dead process are
- * dropped, and so are those of this runtime's calls whose outcome could not be stored. In real time, for other processes.
+ * Lets calls in flight settle their reservations. A reservation belongs to a call in flight: reservations of a dead
+ * process are dropped, and so are those of this runtime's calls whose outcome could not be stored. In real time, for
+ * other processes.
  */
 async function waitForReservations(call: Call): Promise<void> {
   await dropAbandoned(call.host);

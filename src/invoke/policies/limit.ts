@@ -121,7 +121,7 @@ function* takeCount(call: Call, limitName: string, name: string, max: number | u
 
 /**
  * The usage of a call is not known in advance. It reserves the most that this tool has used in this run, or `unknown` the
- * first time. While the reservations of others may not leave enough, it waits for them.
+ * first time. While the reservations of others might not leave enough, it waits for them.
  */
 function* takeAmount(
   call: Call,

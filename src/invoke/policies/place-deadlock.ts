@@ -1,7 +1,7 @@
 /**
- * Calls of several processes that wait for each other's places under `concurrency`: each holds one, and a call inside it waits
- * for that of another. No process sees the whole cycle by itself, so waits that last are noted in the store. One of them
- * gives way, as within one process.
+ * Calls of several processes that wait for each other's places under `concurrency`: each call holds a place, and a call
+ * inside it waits for a place that another one holds. No process sees the whole cycle by itself, so waits that last are
+ * noted in the store. One of them gives way, as within one process.
  */
 import {
   endWaitNote,
@@ -37,7 +37,7 @@ export async function endNotes(call: Call, name: string, outer: readonly string[
       for (const callKey of outer) yield* endWaitNote({ callKey, name });
     }, "normal");
   } catch {
-    // The store reports itself where it matters: the call that waited uses it next.
+    // A failure of the store surfaces where it matters: the call that waited uses the store next.
   }
 }
 

@@ -17,6 +17,6 @@ test("jitter adds at most a quarter, and never exceeds the maximum", () => {
   expect(backoffOf({ backoffMs: 100, maxBackoffMs: 110 }, 0, 1)).toBe(110);
 });
 
-test("a backoff of zero retries at once", () => {
+test("a backoff of zero retries immediately", () => {
   expect(backoffOf({ backoffMs: 0 }, 5, 1)).toBe(0);
 });

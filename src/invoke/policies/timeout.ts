@@ -6,7 +6,8 @@ import { ToolwrightError } from "../../errors.ts";
 import { endExecution, recordLate } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
 import { isTimeoutOfLoop, timeoutError } from "../abort-error.ts";
-import { type Call, inFlightName, emit, releaseIndexes } from "../call.ts";
+import { type Call, inFlightName, emit } from "../call.ts";
+import { releaseIndexes } from "../call-identity.ts";
 import { encodeError } from "../error-record.ts";
 import { storableOutput } from "../storable.ts";
 import type { Result } from "../outcome.ts";
@@ -67,7 +68,7 @@ async function race(call: Call, next: Next, currentTry: Try, limit: TimeLimit | 
       resolve(result());
     });
   const abort = (): Result => {
-    // The loop continues at once. Its next equal call is this call, even before this one is stored as in doubt.
+    // The loop continues immediately. Its next equal call is this call, even before this one is stored as in doubt.
     if (isTimeoutOfLoop(call)) releaseIndexes(call, "interrupted");
     return aborted(call, performance.now() - startedAtMs);
   };
@@ -87,7 +88,7 @@ async function race(call: Call, next: Next, currentTry: Try, limit: TimeLimit | 
   );
   const result = await promise;
   if (isLate) {
-    // Set before the signal fires: a try that stops at once may still have had an effect.
+    // Set before the signal fires: a try that stops immediately may still have had an effect.
     call.interruptedInExecute = call.tries > triesBefore;
     currentTry.stop(result.kind === "interrupted" || result.kind === "error" ? result.error : undefined);
     watchLate(call, work);

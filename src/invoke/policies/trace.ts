@@ -54,8 +54,8 @@ function stateOf({ begun, earlier }: Call): CallEnd {
 }
 
 /**
- * As the log has it, without the keys of the call and of those inside it: a key opens the door of the service that it was sent
- * to.
+ * As in the log, without the keys of the call and its inner calls: the service would accept a request from anyone who has
+ * the key.
  */
 function contentOf(call: Call, result: Result): WorkContent {
   const hasFailed =

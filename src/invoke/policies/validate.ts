@@ -29,7 +29,7 @@ export const validate: Policy = async (call, next) => {
   return result.kind === "success" && result.fromCache !== true ? checkOutput(call, result.output) : result;
 };
 
-/** Parses the arguments that would run: those that an approver edited, or those that were sent. */
+/** Parses the arguments that would run: as edited by an approver, or as sent. */
 export function prepareInput(call: Call): unknown {
   const { spec, args, editedArgsJson } = call;
   const sent = editedArgsJson === null ? args : unmask(decode(editedArgsJson), args);

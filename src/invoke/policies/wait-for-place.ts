@@ -2,7 +2,7 @@
  * Waits for a place under a limit of the tool across processes. The first waiting call of this runtime has a position in the
  * store, looks whether there is room, and drops places of dead processes. Real time: other processes are waited for.
  */
-import { leaveLine, readPlaces, SEEN_MS, standInLine } from "../../store/tables/tool-limits.ts";
+import { leaveLimitQueue, readPlaces, SEEN_MS, joinLimitQueue } from "../../store/tables/tool-limits.ts";
 import { releaseReservationsOf } from "../../store/tables/usage.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { systemClock } from "../../util/clock.ts";
@@ -14,10 +14,10 @@ import type { Wait } from "../wait-graph.ts";
 import { endNotes, mustGiveWay, placesAround } from "./place-deadlock.ts";
 import { wallLeft } from "./timeout.ts";
 
-/** While places change hands often, it looks often. */
+/** The pause between two looks. It doubles while the same calls hold the places. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
-/** How often a process that waits says so, and looks for dead holders. */
+/** How often a waiting process renews its position, and looks for dead holders. */
 const RENEW_MS = SEEN_MS / 4;
 
 type Place = Extract<WaitReason, { readonly what: "place" }>;
@@ -93,12 +93,12 @@ function enterQueue(call: Call, name: string): void {
   call.cleanups.push(() => leaveQueue(call));
 }
 
-/** A process without waiting calls leaves the line; if that fails, its turn lapses. */
+/** A process without waiting calls leaves the queue; if that fails, its turn lapses. */
 function leaveQueue(call: Call): void {
   const { host } = call;
   const name = host.places.leave(call);
   if (name === undefined || !name.startsWith("concurrency:")) return;
-  void host.store.transaction(() => leaveLine(name, host.ownerId), "normal").catch(() => undefined);
+  void host.store.transaction(() => leaveLimitQueue(name, host.ownerId), "normal").catch(() => undefined);
 }
 
 /** The keys of the calls that hold the places, or `"free"`. */
@@ -108,7 +108,7 @@ async function look(
   isRenewal: boolean,
 ): Promise<"free" | readonly string[]> {
   const { host } = call;
-  if (isRenewal) await host.store.transaction(() => standInLine(name, host.ownerId), "normal");
+  if (isRenewal) await host.store.transaction(() => joinLimitQueue(name, host.ownerId), "normal");
   const { holders, ahead } = await host.store.read(() => readPlaces(name, host.ownerId));
   const own = keysAround(call);
   const others = holders.filter(({ callKey }) => !own.has(callKey));

@@ -61,7 +61,7 @@ export function hide(clear: unknown, logged: unknown, hidden: HiddenValues, isWh
   return shown;
 }
 
-/** Whether the logged value may be that of the clear one: they differ only in what the log hides. */
+/** Whether the logged value may belong to the clear one: they differ only where the log hides something. */
 export function mayBe(clear: unknown, logged: unknown): boolean {
   if (isHidden(logged)) return true;
   if (Array.isArray(clear) && Array.isArray(logged))

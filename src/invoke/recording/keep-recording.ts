@@ -12,7 +12,12 @@ import {
   replaceResponse,
 } from "../../store/tables/recorded-responses.ts";
 import { isRecorded, saveRecordedCopy } from "../../store/tables/recordings.ts";
-import { coverArgumentsIn, forgetParts, forgetResponsesIn } from "../../store/tables/retention.ts";
+import {
+  coverArgumentsIn,
+  emptyResponsesOf,
+  forgetParts,
+  forgetResponsesIn,
+} from "../../store/tables/retention.ts";
 import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
 import { Redaction } from "./redact-recording.ts";
@@ -54,6 +59,12 @@ export function* endReplay(
   return covered + forgotten + changes;
 }
 
+/** For a run that retention gives up: a process that resumes or repeats it must not ask for these responses again. */
+export function* giveUpReplay(runId: string): Transaction<number> {
+  if (yield* isRecorded(runId)) return yield* endReplay({ runId });
+  return (yield* coverArgumentsIn({ runId })) + (yield* emptyResponsesOf(runId));
+}
+
 export interface RedactedResponse {
   readonly row: KeptResponse;
   readonly responseJson: string;
@@ -76,7 +87,7 @@ export function redactResponses(
     response: redaction.hideInCalls(response),
     request: redaction.hideInCalls(request),
   }));
-  // A value that one response hides may stand in the text of an earlier one, so texts come second.
+  // A value that one response hides may appear in the text of an earlier one, so texts come second.
   const redacted = hidden.map(({ row, response, request }) => {
     if (!redaction.hidesSomething)
       return { row, responseJson: row.responseJson, requestJson: row.requestJson };

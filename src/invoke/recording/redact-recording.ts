@@ -1,6 +1,6 @@
 /**
- * Redacts what models said and were asked, once it is no longer needed to resume: the arguments of each call become those of
- * the log, results become those of the log, and hidden values are removed from every other text.
+ * Redacts what models said and were asked, once it is no longer needed to resume: arguments and results of each call are
+ * replaced by the logged ones, and hidden values are removed from every other text.
  */
 import { toShownValue } from "../../util/shown-value.ts";
 import { createScrubber, type Scrub } from "../scrub.ts";

@@ -106,7 +106,7 @@ export class Replay {
     this.#started.add(task);
   }
 
-  /** In a run that failed, a task that was recorded may not start before the failure: a replay is faster. */
+  /** In a run that failed, a recorded task might not start before the failure: a replay is faster. */
   #mayBeUnused(place: { readonly nodeId: string; readonly path: string }): boolean {
     const { run } = this.fixture;
     const task = this.task(place.nodeId, place.path);

@@ -1,4 +1,4 @@
-/** What kind of file system a folder is on, as far as that matters for a store. */
+/** The kind of file system that a folder is on, if it matters for a store. */
 import { statfsSync } from "node:fs";
 
 /** Numbers of the Linux kernel. */

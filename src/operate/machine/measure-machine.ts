@@ -1,6 +1,6 @@
 /**
  * Measures what runs on this machine will cost: commits, calls, the sandbox, and the way to the database. Leaves nothing
- * behind, in the store neither.
+ * behind, not even in the store.
  */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";

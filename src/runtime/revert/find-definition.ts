@@ -11,7 +11,7 @@ export type Definition =
   /** The call had no effect. */
   | { readonly kind: "pure" };
 
-/** The tools of the runtime first, then those that it has called, then those that the loaded files define. */
+/** The tools of the runtime first, then tools that it has called, then tools that the loaded files define. */
 export function findDefinition(
   { tools, calledTools }: Pick<Host, "tools" | "calledTools">,
   builtIn: ReadonlyMap<string, ToolSpec>,

@@ -20,7 +20,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
     retry,
     timeoutMs,
     approvalTtlMs,
-    // Built-in tools compare before they write, so an interrupted revert of theirs can be repeated.
+    // Built-in tools compare before they write, so their interrupted reverts can be repeated.
     onUnknown: spec.usesFiles ? "run" : undefined,
     acceptsIdempotencyKey: options.acceptsIdempotencyKey === false ? false : namesKey(revert),
     approvalPrompt: `May the effect of "${tool}" in task "${nodeId}" be reverted?`,
@@ -32,7 +32,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
   return createToolSpec(
     {
       name: revertName(spec.name),
-      description: `Takes back what "${spec.name}" did.`,
+      description: `Undoes what "${spec.name}" did.`,
       schema: INPUT,
       // What it returns is not stored: the outcome says that the effect was reverted.
       execute: async (input: RevertInput, ctx: ToolContext<object>): Promise<void> => {
@@ -53,7 +53,7 @@ async function argsFor({ schema, parsesInput }: ToolSpec, { args }: RevertInput)
   return parsed.success ? parsed.data : args;
 }
 
-/** The ids in the context are those of the call that is reverted. The idempotency key is the revert's own. */
+/** The ids in the context belong to the call that is reverted. The idempotency key is the revert's own. */
 function addFields(ctx: ToolContext<object>, planned: PlannedRevert): ToolContext<object> & RevertFields {
   const { effect } = planned;
   const fields: RevertFields & Partial<ToolContext<object>> = {

@@ -25,7 +25,7 @@ export interface RevertRun {
   readonly machine: string | null;
   readonly settings: Partial<ToolSettings>;
   readonly signal?: AbortSignal | undefined;
-  /** Runs in the transaction that takes the reverts for this process. Throws if it may not. */
+  /** Runs in the transaction that takes the reverts for this process. Throws if this process must not revert the run. */
   readonly guard: () => Transaction<void>;
   readonly builtIn: ReadonlyMap<string, ToolSpec>;
 }

@@ -1,6 +1,6 @@
 /**
  * Opens and reads one regular file. It must never block on a FIFO or a device, and must never trust the reported
- * size: files grow, and those of /proc claim to be empty.
+ * size: files grow, and files in /proc claim to be empty.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { errnoOf, fileError } from "./file-error.ts";

@@ -19,7 +19,7 @@ export interface ReadTextFileOptions {
   /** Number of lines to return. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Hides more files, for example those of `protectPaths`. */
+  /** Hides more files, for example from `protectPaths`. */
   readonly isProtected?: IsProtected | undefined;
   /** For Toolwright itself, which reads its own folder. */
   readonly showOwn?: boolean | undefined;

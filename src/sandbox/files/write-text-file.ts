@@ -20,7 +20,7 @@ export interface WriteTextFileOptions {
   readonly path: string;
   readonly content: string;
   readonly maxBytes: number;
-  /** Protects more files, for example those of `protectPaths`. */
+  /** Protects more files, for example from `protectPaths`. */
   readonly isProtected?: IsProtected | undefined;
   readonly strategy?: PathStrategy | undefined;
   /** Runs before the file is replaced. If it throws, nothing is written. */
@@ -91,8 +91,8 @@ export function statLeaf(directory: Directory, name: string): Stats | undefined 
 }
 
 /**
- * A rename does not check whether the old file is writable, so this opens it for writing. `access` would follow a
- * link and check a different user than the one that writes.
+ * A rename does not check whether the old file is writable, so this opens it for writing. `access` would follow a link,
+ * and check the real user, not the effective one that writes.
  */
 export function checkReplaceable(stats: Stats, place: Walked<unknown>): void {
   if (!stats.isFile()) throw notAFile(place.shown, stats);

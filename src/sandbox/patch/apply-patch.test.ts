@@ -76,7 +76,7 @@ describe("applyPatch", () => {
 
   it("says where a hunk that has several places would fit", () => {
     expect(() => apply("x\ny\nz\nx\ny\n", "@@ -9,2 +9,2 @@\n x\n-y\n+Y\n")).toThrow(
-      "among them lines 1 and 4",
+      "including lines 1 and 4",
     );
   });
 

@@ -61,8 +61,8 @@ function notLocated(
   if (location.status === "ambiguous") {
     const lines = location.places.map((place) => place + 1).join(" and ");
     return patchFailed(
-      `${name} does not match ${shown} at ${line}, and fits several other places, among them lines ${lines}.`,
-      "Correct the line number, or add lines around the change until the place is the only one.",
+      `${name} does not match ${shown} at ${line}, and fits several other places, including lines ${lines}.`,
+      "Correct the line number, or add lines around the change until only one place matches.",
     );
   }
   return patchFailed(

@@ -56,10 +56,13 @@ function checkHeaderLine(line: string, number: number): void {
     );
   }
   if (line.startsWith("*** ")) {
-    throw patchFailed((show) => `line ${number} (${show(line)}) is of another patch format.`, NO_HUNK_HINT);
+    throw patchFailed((show) => `line ${number} (${show(line)}) uses another patch format.`, NO_HUNK_HINT);
   }
   if (!PLAIN_HEADER.test(line)) {
-    throw patchFailed((show) => `line ${number} (${show(line)}) belongs to no unified diff.`, NO_HUNK_HINT);
+    throw patchFailed(
+      (show) => `line ${number} (${show(line)}) does not belong to a unified diff.`,
+      NO_HUNK_HINT,
+    );
   }
 }
 

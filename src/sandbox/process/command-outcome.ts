@@ -87,7 +87,7 @@ function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefi
       details: { output: "", exitCode, signal: null, tier },
       hint: isMissing
         ? ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint
-        : "Name a program, or a script that may be run and names its interpreter in the first line.",
+        : "Name a program, or an executable script whose first line names its interpreter.",
       effect: "none",
     },
   );

@@ -75,10 +75,10 @@ function isOfOtherUser(base: string): boolean {
   }
 }
 
-/** The same for a folder of hooks, a settings file or a program that lies anywhere in the root. */
+/** The same for a folder of hooks, a settings file or a program anywhere in the root. */
 export function defuseNamed(root: string, path: string, usedAs: GitUse): string[] {
   const real = realPlace(path, root);
-  if (real === undefined) return []; // There is nothing, or it is outside.
+  if (real === undefined) return []; // Nothing is there, or it is outside.
   const folder = openFolderBelow(root, usedAs === "hooks" ? real : dirname(real));
   if (folder === undefined) return [];
   try {

@@ -1,7 +1,7 @@
 /**
  * Finds what git would run or obey because a configuration names it: the hooks folder, included files, and programs of
- * filters, drivers, aliases and the like. It reads configuration files, including those that they include, and
- * otherwise only names paths. The caller keeps those in the root.
+ * filters, drivers, aliases and the like. It reads configuration files and the files that they include, and otherwise
+ * only names paths. The caller keeps those in the root.
  */
 import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -33,7 +33,7 @@ export interface GitPlace {
   readonly workTree: string;
 }
 
-/** The settings of one repository, and those of the user and the machine, which apply to it too. */
+/** The settings of one repository, and the user's and the machine's settings, which apply to it too. */
 export function readGitGuards(place: GitPlace): GitGuards {
   const own = readSettings([join(place.gitDir, "config"), join(place.gitDir, "config.worktree")]);
   const shared = readSettings(userSettings());

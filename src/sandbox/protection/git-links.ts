@@ -103,11 +103,11 @@ function statOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // In a folder that cannot be entered, by git neither.
+    return undefined; // In a folder that cannot be entered, not even by git.
   }
 }
 
-/** Undefined if the folder exists and may not be listed. */
+/** Undefined if the folder exists and cannot be listed. */
 function list(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });

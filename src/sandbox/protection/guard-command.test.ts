@@ -219,7 +219,7 @@ test.runIf(!isRoot || canBecomeOther)("links in a folder that a command made unl
     symlinkSync("/nowhere", join(git, "logs/refs/x"));
     for (const name of ["logs/refs", "logs", "."]) chmodSync(join(git, name), 0o300);
     expect(() => running.finish()).toThrow(
-      /right to list or to enter the folder ".git".*"\.git\/logs\/HEAD"/s,
+      /permission to list or enter the folder ".git".*"\.git\/logs\/HEAD"/s,
     );
     expect([isLink(join(git, "logs/HEAD")), isLink(join(git, "logs/refs/x"))]).toEqual([false, false]);
   });
@@ -253,7 +253,7 @@ test.runIf(!isRoot || canBecomeOther)(
   },
 );
 
-test("a repository is turned off however deep it lies below a name that is not UTF-8", () => {
+test("a repository is turned off however deep it is below a name that is not UTF-8", () => {
   const running = guard();
   const odd = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]);
   const folder = Buffer.concat([odd, Buffer.from("/a".repeat(300))]);
@@ -489,7 +489,7 @@ describe("a link on the way to what git runs or obeys", () => {
     expect(readFileSync(join(root, "later"), "utf8")).toBe("");
   });
 
-  test("leads to nothing: what it leads to is created and protected, and its folder cannot be moved", () => {
+  test("leads to nothing: its target is created and protected, and the folder of the target cannot be moved", () => {
     mkdirSync(join(root, "a/b"), { recursive: true });
     symlinkSync("../../later", join(root, "a/b/link"));
     writeFileSync(join(makeRepository("."), "config"), "[core]\n\thooksPath = a/b/link\n");

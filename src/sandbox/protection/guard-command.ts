@@ -3,9 +3,8 @@
  * replaces the file below it, and a name that does not exist yet cannot be mounted over. It must never rename, move
  * or delete a file of the host: a file that appears while a command runs may be the user's.
  */
-import { closeSync, fstatSync, readdirSync, unlinkSync } from "node:fs";
+import { closeSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { ToolwrightError } from "../../errors.ts";
 import { commonFolderOf } from "./git-folder.ts";
 import {
   defuseNamed,
@@ -14,6 +13,7 @@ import {
   openToOwner,
   separateFile,
 } from "./defuse-repositories.ts";
+import { reopenFolder } from "./reopen-folder.ts";
 import { restoreLinks } from "./restore-links.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
 import { forgedRefs, type ForgedRef } from "./forged-refs.ts";
@@ -29,14 +29,18 @@ import {
   type ProtectionPlan,
 } from "./protection-plan.ts";
 import { isInside } from "../is-inside.ts";
-import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { openParts } from "./open-parts.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
 import { programsOfOperations, removePrograms } from "./unfinished-operations.ts";
 import { distrustFile, fileBehind } from "./untrusted-files.ts";
-import { watchFolder, type Watcher } from "./watch-folder.ts";
+import { type Violation, violationError } from "./violation.ts";
+import type { Watcher } from "./watch-folder.ts";
+import { watchProtected } from "./watch-protected.ts";
+
+/** Opening folders reveals others at most this many times. */
+const MAX_ROUNDS = 64;
 
 export interface CommandGuard {
   /** Starts watching. Calls `stop` once, when the command has to be stopped. */
@@ -109,10 +113,10 @@ export function guardCommand(
     for (let round = 0; ; round += 1) {
       const finds = scanRoot(root);
       const closed = finds.closed.filter((path) => !before.closed.has(path));
-      if (closed.length === 0 || round === MAX_DEPTH) return finds;
+      if (closed.length === 0 || round === MAX_ROUNDS) return finds;
       for (const path of closed) {
         violations.set(path, { kind: "closed", path });
-        openFolderToOwner(root, path, before.closed);
+        reopenFolder(root, path, before.closed);
       }
     }
   };
@@ -122,8 +126,8 @@ export function guardCommand(
       const { links, closed } = strayLinks(folder, isOffNow);
       const closedNow = closed.filter((path) => !before.closed.has(path));
       for (const path of closedNow) violations.set(path, { kind: "closed", path });
-      if (mode === "look" || closedNow.length === 0 || round === MAX_DEPTH) return links;
-      for (const path of closedNow) openFolderToOwner(root, path, before.closed);
+      if (mode === "look" || closedNow.length === 0 || round === MAX_ROUNDS) return links;
+      for (const path of closedNow) reopenFolder(root, path, before.closed);
     }
   };
   /** Inside a folder that was read-only or hidden for the command all the time: only the host can have made it. */
@@ -208,7 +212,7 @@ export function guardCommand(
   };
   return {
     start(stop) {
-      watching = watchFolders(plan, watched, (isWide, renamed) => {
+      watching = watchProtected(plan, watched, (isWide, renamed) => {
         // A path that was moved away and back has still lost its mount.
         for (const path of renamed) violations.set(path, { kind: "replaced", path });
         lookAtKnown();
@@ -231,7 +235,7 @@ export function guardCommand(
         // Otherwise a later command could change, through the other name, a file that the user has accepted.
         separateFile(root, path);
       }
-      throw toError([...violations.values()].map(withSettings), root, tier);
+      throw violationError([...violations.values()].map(withSettings), root, tier);
     },
   };
 }
@@ -251,118 +255,6 @@ const idOfRef =
 
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 
-interface Violation {
-  readonly kind:
-    | "replaced"
-    | "appeared"
-    | "repository"
-    | "redirected"
-    | "closed"
-    | "operation"
-    | "link"
-    | "forged"
-    | "ref";
-  readonly path: string;
-  readonly taken?: readonly string[];
-}
-
-/** Most commands end sooner and need no watchers. The check at the end sees what happened before. */
-const GRACE_MS = 25;
-const TOGETHER_MS = 2;
-const TICK_MS = 250;
-const MAX_WATCHERS = 64;
-const MAX_DEPTH = 64;
-
-/**
- * Calls `look` shortly after a change next to a protected path, and periodically for the whole root; with those of the
- * `watched` paths that got or lost their name.
- */
-function watchFolders(
-  plan: ProtectionPlan,
-  watched: ReadonlySet<string>,
-  look: (isWide: boolean, renamed: readonly string[]) => void,
-): Watcher {
-  const watchers: Watcher[] = [];
-  const renamed = new Set<string>();
-  let isOver = false;
-  let isAsked = false;
-  const onEvent = (path: string | undefined): void => {
-    if (path !== undefined) renamed.add(path);
-    if (isAsked || isOver) return;
-    isAsked = true;
-    // A build causes thousands of events: check once for all that arrive together.
-    setTimeout(() => {
-      isAsked = false;
-      if (!isOver) look(false, [...renamed]);
-      renamed.clear();
-    }, TOGETHER_MS).unref();
-  };
-  const tick = (): void => {
-    if (isOver) return;
-    const began = performance.now();
-    look(true, []);
-    // A large root takes longer to scan: spend at most a twentieth of the time on it.
-    if (!isOver) timer = setTimeout(tick, Math.max(TICK_MS, (performance.now() - began) * 20));
-  };
-  let timer = setTimeout(() => {
-    const folders = new Set([plan.root.path, ...plan.protections.map(({ path }) => dirname(path))]);
-    for (const folder of [...folders].slice(0, MAX_WATCHERS)) {
-      const inFolder = [...watched].filter((path) => dirname(path) === folder);
-      const paths = new Map(inFolder.map((path) => [basename(path), path]));
-      watchers.push(watchFolder(folder, paths, onEvent));
-    }
-    tick();
-  }, GRACE_MS);
-  return {
-    close() {
-      isOver = true;
-      clearTimeout(timer);
-      for (const watcher of watchers.splice(0)) watcher.close();
-    },
-  };
-}
-
-/** With the folders in it, but for those that were closed `before`: a command may close one inside the other. */
-function openFolderToOwner(root: string, path: string, before: ReadonlySet<string>): void {
-  const folder = openFolderBelow(root, path);
-  if (folder === undefined) return;
-  try {
-    openClosed(folder, path, before, 0);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-/** The kernel takes no longer path, so git cannot go deeper either. */
-const MAX_PATH_DEPTH = 2_048;
-
-function openClosed(folder: number, path: string, before: ReadonlySet<string>, depth: number): void {
-  const base = `/proc/self/fd/${folder}`;
-  if ((fstatSync(folder).mode & 0o500) !== 0o500) openToOwner(base);
-  if (depth === MAX_PATH_DEPTH) return;
-  for (const name of foldersIn(base)) {
-    const inner = join(path, name);
-    const child = before.has(inner) ? undefined : openFolderBelow(`${base}/.`, `${base}/./${name}`);
-    if (child === undefined) continue;
-    try {
-      openClosed(child, inner, before, depth + 1);
-    } finally {
-      closeSync(child);
-    }
-  }
-}
-
-function foldersIn(base: string): string[] {
-  try {
-    return readdirSync(base, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch (error) {
-    rethrowExhausted(error);
-    return []; // It belongs to another user, or is gone.
-  }
-}
-
 /** Removes a pointer such as `commondir`: git never creates one in a repository that has objects of its own. */
 function removePointer(root: string, path: string, what: "anything" | "only a link" = "anything"): void {
   const folder = openFolderBelow(root, dirname(path));
@@ -377,41 +269,5 @@ function removePointer(root: string, path: string, what: "anything" | "only a li
     // Already gone.
   } finally {
     closeSync(folder);
-  }
-}
-
-function toError(violations: readonly Violation[], root: string, tier: IsolationTier): ToolwrightError {
-  const message = violations.map((each) => sentenceOf(each, relative(root, each.path))).join(" ");
-  const paths = violations.map(({ path }) => relative(root, path));
-  return new ToolwrightError("TOOL_PATH_PROTECTED", message, {
-    details: { paths, tier },
-    effect: "happened",
-    hint: "Look at the named files before you use them, then run the command again without touching them.",
-  });
-}
-
-function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
-  const shown = JSON.stringify(path);
-  switch (kind) {
-    case "replaced":
-      return `The protected path ${shown} was replaced while the command ran, which ended its protection, so the command was stopped.${
-        taken.length === 0 ? "" : ` Check what git would run from there: ${taken.join(", ")}.`
-      }`;
-    case "appeared":
-      return `${shown} appeared while a command ran, and no command may create it. It was left in place; Toolwright does not use it until a person accepts it.`;
-    case "redirected":
-      return `The command created ${shown}, which makes git read other settings. It was removed.`;
-    case "link":
-      return `The command created the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
-    case "forged":
-      return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
-    case "ref":
-      return `The command created the symbolic ref ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write to its other files. It was removed.`;
-    case "closed":
-      return `The command took away the right to list or to enter the folder ${shown}, in which git or Toolwright could find something to run. It was given back.`;
-    case "operation":
-      return `The command left a program or an option in ${shown} (${taken.join(", ")}), which git would obey when the operation is continued. It was turned off.`;
-    case "repository":
-      return `The repository ${shown} appeared or changed while a command ran, with settings or hooks that git would run (${taken.join(", ")}). They were turned off.`;
   }
 }

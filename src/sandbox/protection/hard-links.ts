@@ -1,5 +1,5 @@
 /**
- * Finds the other names, in a root, of files that commands may not change. Package managers such as pnpm link one file
+ * Finds the other names, in a root, of files that commands must not change. Package managers such as pnpm link one file
  * from their store into many projects: a command that writes to it under one name changes it under all. The file tools
  * replace a file instead of writing to it, so they need no such rule. Commands cannot create links to protected files.
  */

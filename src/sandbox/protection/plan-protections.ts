@@ -1,6 +1,6 @@
 /**
- * Which paths inside a root a command may not touch: what the list that file tools share (`protected.ts`) finds there,
- * and what the caller names.
+ * Which paths inside a root a command must not touch: the finds of the list that file tools share (`protected.ts`), and
+ * the paths that the caller names.
  */
 import { resolve } from "node:path";
 import { isInside } from "../is-inside.ts";

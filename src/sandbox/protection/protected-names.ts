@@ -8,7 +8,7 @@ export const GIT_OBEYED = ["hooks", "config", "config.worktree", "commondir", "g
 
 /**
  * Adds what an unfinished rebase, cherry-pick or `git am` obeys when it is continued, and lists of paths that git writes
- * or reads. Commands may write these files, file tools may not.
+ * or reads. Commands may write these files, file tools must not.
  */
 const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([
   ...GIT_OBEYED,
@@ -40,7 +40,7 @@ export function isGitObeyedName(name: string): boolean {
   return GIT_OBEYED_NAMES.has(name) || name.startsWith("sharedindex.");
 }
 
-/** Whether a path in a git folder is that of a ref. Git writes through a symbolic ref, so file tools may write none. */
+/** Whether a path in a git folder names a ref. Git writes through a symbolic ref, so file tools may write none. */
 export function isRefPath([first = "", ...rest]: readonly string[]): boolean {
   if (first === "refs") return rest.length > 0 && !rest.includes("..");
   return rest.length === 0 && ROOT_REF.test(first);

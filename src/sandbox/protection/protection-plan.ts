@@ -1,5 +1,5 @@
 /**
- * What a command may not touch inside its root, as plain data that any tier can turn into mounts or rules. Each path
+ * What a command must not touch inside its root, as plain data that any tier can turn into mounts or rules. Each path
  * has its mode, its identity and a descriptor that was opened without following a link. It must never leave a name
  * that can be swapped: every folder between the root and a protected path is in the plan too, as a `pin`.
  */
@@ -20,7 +20,7 @@ export interface ProtectedPath {
   readonly path: string;
   /** Defaults to everything but a pin. */
   readonly watched?: boolean;
-  /** What git takes it for, if git's configuration or a link of git leads there. */
+  /** What git uses it as, if git's configuration or a link of git leads there. */
   readonly usedAs?: GitUse;
 }
 
@@ -302,7 +302,7 @@ export function makeMissing(realRoot: string, path: string, what: "folder" | "fi
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     // The command may have filled the disk, and can free it.
     if (code === "ENOSPC" || code === "EDQUOT") throw noSpaceFor(relative(realRoot, path));
-    // It exists, or we may not create it, in which case the command cannot create it either.
+    // It exists, or we cannot create it, in which case the command cannot create it either.
   } finally {
     for (const descriptor of open) closeSync(descriptor);
   }

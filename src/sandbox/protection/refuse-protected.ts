@@ -1,5 +1,5 @@
 /**
- * Refuses what a file tool may not change or read inside the root, by the list that commands share (`protected.ts`). It
+ * Refuses what a file tool must not change or read inside the root, by the list that commands share (`protected.ts`). It
  * must never judge by the spelling of the request, only by the resolved path.
  */
 import { fileError, showPath } from "../files/file-error.ts";

@@ -235,7 +235,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Undefined if the folder exists and may not be listed. */
+/** Undefined if the folder exists and cannot be listed. */
 function listFolder(folder: string): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -18,7 +18,7 @@ export interface BwrapRequest {
   readonly hiddenFiles: readonly string[];
   readonly hiddenFolders: readonly string[];
   readonly features: BwrapFeatures;
-  /** The descriptor that bubblewrap reads the filter from, and the one that it writes its status to. */
+  /** The descriptors from which bubblewrap reads the filter, and to which it writes its status. */
   readonly seccompDescriptor: number;
   readonly statusDescriptor: number;
   /** Blocks the command until its mounts have been checked. */
@@ -107,7 +107,7 @@ function deviceFolders({ view, features }: BwrapRequest): string[] {
   return [
     "--proc",
     "/proc",
-    // Bind the kernel's files, not those of the new mount: as root, a command could write the host's through them.
+    // Bind the kernel's files, not the files of the new mount: as root, a command could write the host's through them.
     ...view.procReadOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...view.procMasked.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     "--dev",

@@ -18,7 +18,7 @@ export type Carving =
       readonly path: string;
       /** Names in the folder that its rule must not cover. If empty, the rule covers the whole folder. */
       readonly leftOut: readonly string[];
-      /** Whether something below may not even be read. If so, the folder as a whole gets no read access. */
+      /** Whether something below must not even be read. If so, the folder as a whole gets no read access. */
       readonly hides: boolean;
       /** Whether it is in an exception that is read-only. */
       readonly readOnly: boolean;

@@ -66,8 +66,8 @@ function describe({ name, enforces, limits }: Tier, reasons: readonly string[]):
 }
 
 const REMEDY =
-  "Install bubblewrap (apt-get install bubblewrap; dnf, apk and pacman have it under the same name) or Perl, and let " +
-  "user namespaces be made: sysctl user.max_user_namespaces=15000 and, where they exist, " +
+  "Install bubblewrap (apt-get install bubblewrap; dnf, apk and pacman have it under the same name) or Perl, and allow " +
+  "user namespaces: sysctl user.max_user_namespaces=15000 and, where they exist, " +
   "kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0 (or an AppArmor profile for " +
   "bwrap); in a container, a seccomp profile that allows unshare and mount. Without user namespaces, Linux 5.13 or " +
   "newer with Landlock and Perl confines files and the network.";

@@ -32,7 +32,7 @@ export type Use = "command" | "ownProgram";
 export interface IsolationHost {
   readonly path: () => string | undefined;
   readonly warn: (text: string) => void;
-  /** For tests. Defaults to those of this operating system. */
+  /** For tests. Defaults to the tiers of this operating system. */
   readonly tiers?: readonly Tier[];
 }
 
@@ -91,7 +91,7 @@ function remember<T>(known: Map<string, T>, key: string, find: () => T): T {
 
 function unconfinable(description: IsolationDescription): ToolwrightError {
   const open = openParts(description).filter((part) => part === "filesystem" || part === "network");
-  const message = `Commands cannot be confined here, so none is run (tier ${description.tier}; open: ${open.join(", ")}).`;
+  const message = `Commands cannot be confined here, so no command runs (tier ${description.tier}; open: ${open.join(", ")}).`;
   return unavailable(description, message, ` To run commands without a sandbox, set isolation: "off".`);
 }
 

@@ -87,7 +87,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect([1024, 1025, 2].map((lease) => ask(table.fcntl, 3, lease))).toEqual([errno(1), ALLOW, ALLOW]);
   });
 
-  test("copies no subvolume, and single files as before", () => {
+  test("denies copies of a subvolume, and allows copies of single files", () => {
     // BTRFS_IOC_SNAP_CREATE, SNAP_CREATE_V2, SUBVOL_CREATE, SUBVOL_CREATE_V2, SNAP_DESTROY, BCH_IOCTL_SUBVOLUME_CREATE.
     for (const control of [0x5000_9401, 0x5000_9417, 0x5000_940e, 0x5000_9418, 0x5000_940f, 0x4020_bc10])
       expect(ask(table.ioctl, 3, control)).toBe(errno(1));
@@ -148,7 +148,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(modes.filter((mode) => strictly(table.fchmod, 9, mode) === ALLOW)).toEqual([0o644, 0o2660]);
     for (const [number, flags] of table.opens) {
       const open = (given: number): number => strictly(number, ...Array<number>(flags).fill(0), given, 0o644);
-      // For neither reading nor writing; to read, and cut.
+      // For neither reading nor writing; for reading, and truncated.
       expect([0o3, 0o2000003, 0o1003, 0o1000, 0o2001100].map(open)).toEqual(Array(5).fill(errno(13)));
       expect([0, 1, 2, 0o100, 0o1001, 0o1102, 0o2000000, 0o10000000].map(open)).toEqual(Array(8).fill(ALLOW));
     }

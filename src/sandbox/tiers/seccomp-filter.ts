@@ -13,8 +13,8 @@ export interface SeccompOptions {
   readonly sockets: "families" | "internet" | "none";
   /**
    * Denies what Landlock does not check: changes of a file's mode, owner or times by path, changes of its attributes,
-   * reads of its attributes by path, watches, and two ways to open a file. A descriptor that was opened to read, as of a
-   * system file or a hook, is enough to change the mode, so no mode may add the right to execute, or let all users write.
+   * reads of its attributes by path, watches, and two ways to open a file. A descriptor of a system file or a hook that
+   * was opened for reading is enough to change the mode, so no mode may add the right to execute, or let all users write.
    */
   readonly noUncheckedAccess?: boolean;
   /**
@@ -67,7 +67,7 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
   program.push(...onCall(table.socketpair, [...datagrams, load(argument(0)), ...allowOnly([AF_UNIX])]));
   if (options.noUncheckedAccess === true) {
     for (const number of table.changesByPath) program.push(...onCall(number, [answer(errno(EPERM))]));
-    // Programs that copy or list files take this for a file system without attributes, and poll instead of watching.
+    // Programs that copy or list files then assume a file system without attributes, and poll instead of watching.
     for (const number of table.attributesAndWatches)
       program.push(...onCall(number, [answer(errno(EOPNOTSUPP))]));
     program.push(...onCall(table.utimensat, allowOnlyNull(1)));
@@ -116,7 +116,7 @@ function judgeControl({ noUncheckedAccess }: SeccompOptions): Instruction[] {
 
 /**
  * Landlock checks reading and writing. A file that is opened for neither (access mode 3) needs no right of Landlock, and
- * before version 3 neither does cutting a file that is opened to read.
+ * before version 3 neither does truncating a file that is opened for reading.
  */
 function judgeOpen(flags: number, { noSetUserId, noUncheckedAccess }: SeccompOptions): Instruction[] {
   const deny = (mask: number, value: number): Instruction[] => [
@@ -175,7 +175,7 @@ const BCACHEFS_GROUP = 0xbc00;
 /** FICLONE, FICLONERANGE and FIDEDUPERANGE, in the group of Btrfs for all file systems. */
 const REFLINKS = [0x4004_9409, 0x4020_940d, 0xc018_9436];
 /**
- * Whoever opens a file with a lease waits for up to 45 seconds, or gets an error: this process could then not read what a
+ * A process that opens a file with a lease waits for up to 45 seconds, or gets an error: this process could then not read what a
  * command left, while the user's git reads it.
  */
 const F_SETLEASE = 1024;

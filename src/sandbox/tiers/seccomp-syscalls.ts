@@ -92,7 +92,7 @@ const CHANGES_BY_PATH_ON_X64 = {
 /**
  * Calls that Landlock does not check either. By path they reveal more than existence, size and mode of a file: the names of
  * what others use in a folder, and attributes. By descriptor they change attributes, and with an access list the mode,
- * even of a file that was opened to read. Each x86_64 number comes first.
+ * even of a file that was opened for reading. Each x86_64 number comes first.
  */
 const ATTRIBUTES_AND_WATCHES = {
   fsetxattr: [190, 7],

@@ -1,7 +1,6 @@
 /**
- * Finds the sockets on paths that processes of the host listen on. A network namespace does not cover them, so those
- * that the sandbox would show are masked. It must never be the only protection: a socket can be created after this
- * scan.
+ * Finds the sockets on paths that processes of the host listen on. A network namespace does not cover them, so sockets
+ * that the sandbox would show are masked. It must never be the only protection: a socket can be created after this scan.
  */
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";

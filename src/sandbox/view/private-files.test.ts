@@ -26,7 +26,7 @@ const found = (): string[] => {
   return [...single, ...folders].map((path) => path.slice(folder.length + 1)).toSorted();
 };
 
-test("what others may not read is private, at any depth", () => {
+test("a file that others cannot read is private, at any depth", () => {
   mkdirSync(join(folder, "a/b"), { recursive: true });
   mkdirSync(join(folder, "closed"), { mode: 0o700 });
   keep("closed/key", 0o644);

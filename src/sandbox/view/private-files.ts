@@ -9,7 +9,7 @@ import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:
 export interface PrivateFiles {
   /**
    * Files and folders that this user can read and others cannot. Does not list the content of such folders. In a large
-   * folder the deeper levels are those of the last complete search.
+   * folder the deeper levels come from the last complete search.
    */
   find(folder: string): FoundPrivate;
   /** Resolves as soon as the folder has been searched completely once. */
@@ -254,7 +254,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // In a folder that we may list but not enter, and the command neither.
+    return undefined; // In a folder that neither we nor the command may enter, although we may list it.
   }
 }
 

@@ -94,7 +94,7 @@ test("a part that is a link is not followed", () => {
   expect(found("sh", "tool/bin")).toEqual(["tool/bin"]);
 });
 
-test("files that others may not read, and files named like secrets, are masked in what comes back", () => {
+test("files that others cannot read, and files named like secrets, are masked in a toolchain", () => {
   program("tool/bin/tool");
   keep("tool/bin/.env");
   keep("tool/lib/token", 0o600);
@@ -124,7 +124,7 @@ test("further names of secrets are masked, and modules with similar names are no
   expect(namesOf(look("sh", "tool/bin").maskedFiles).toSorted()).toEqual(masked.toSorted());
 });
 
-test("a folder that others may not enter is masked, unless programs are in it", () => {
+test("a folder that others cannot enter is masked, unless programs are in it", () => {
   program("tool/bin/tool");
   keep("tool/lib/1/2/3/auth/token");
   chmodSync(join(home, "tool/lib/1/2/3/auth"), 0o700);

@@ -57,7 +57,7 @@ export function findToolchains(request: ToolchainRequest): Toolchains {
 /** Resolves when `findToolchains` knows the private files of these toolchains, however large they are. */
 export async function searchToolchains(request: ToolchainRequest): Promise<void> {
   const key = JSON.stringify(request);
-  // A program folder that the host adds meanwhile is searched as far as one look goes.
+  // A program folder that the host adds meanwhile gets only one limited search.
   if (performance.now() - (searched.get(key) ?? -TRUST_MS) < TRUST_MS) return;
   for (const part of findPrograms(request)) {
     const real = realPathOf(part);
@@ -114,7 +114,7 @@ const privateFiles = createPrivateFiles({
   trustMs: TRUST_MS,
 });
 
-/** A link is shown as the folder that it leads to, so the private files are those of that folder. */
+/** A link is shown as the folder that it leads to, so the private files are the files of that folder. */
 function privateIn(shown: string): FoundPrivate {
   const real = realPathOf(shown);
   if (real === undefined) return { files: [], folders: [] };

@@ -34,7 +34,7 @@ export class AnswerLost extends Error {
   }
 }
 
-/** Nothing was committed, and another try may succeed at once. */
+/** Nothing was committed, and another try may succeed immediately. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error)) || isOutdated(error);
 }

@@ -7,7 +7,7 @@ export interface PostgresStoreOptions {
   readonly poolSize?: number | undefined;
   /** How long a new connection may take. Default 10,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long to retry while the server is down or restarts. Default 30,000; 0 fails at once. */
+  /** How long to retry while the server is down or restarts. Default 30,000; 0 fails immediately. */
   readonly retryMs?: number | undefined;
   /**
    * Whether statements are prepared by name. Default: yes on a direct connection, no behind a pooler such as PgBouncer,

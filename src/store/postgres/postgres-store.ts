@@ -339,7 +339,7 @@ async function finishShort(
   for (const [index, job] of jobs.entries()) {
     const result = results[index];
     if (result === undefined || result.changes === 0) left.push(job);
-    // The next statement of the job would run after those of the jobs behind it.
+    // The next statement of the job would run after statements of later jobs.
     else
       await job.finish(result, () =>
         Promise.reject(new Error("a transaction continued after its last statement")),
@@ -353,13 +353,14 @@ function* readSnapshot(): Transaction<string> {
   return String(row?.["version"]);
 }
 
-function toPostgres(sql: string): string {
+export function toPostgres(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
     .replaceAll("{position}", "nextval('toolwright_run_positions')")
     .replaceAll("{skip}", "FOR UPDATE SKIP LOCKED")
     .replaceAll("{share}", "FOR SHARE")
     .replaceAll("{update}", "FOR UPDATE")
+    .replaceAll("{bytes}", 'COLLATE "C"')
     .replaceAll(/\?(\d+)/g, "$$$1");
 }
 

@@ -1,4 +1,4 @@
-/** Retries work that committed nothing: at once after a conflict, or until the server is back. */
+/** Retries work that committed nothing: immediately after a conflict, or until the server is back. */
 import { isConflict, isUnavailable } from "./errors.ts";
 
 const MOST_CONFLICTS = 20;

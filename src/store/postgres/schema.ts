@@ -36,7 +36,7 @@ export async function prepareSchema(pool: Pool, retryMs: number): Promise<Prepar
 
 const NOBODY_THERE = new Set(["ECONNREFUSED", "ENOENT", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
 
-/** If nothing listens at the address, it is more likely wrong than the server restarting: report it at once. */
+/** If nothing listens at the address, it is more likely wrong than the server restarting: report it immediately. */
 function isStarting(error: unknown): boolean {
   return isUnavailable(error) && !NOBODY_THERE.has(codeOf(error));
 }

@@ -24,7 +24,7 @@ test("an action is repeated while the database is locked", async () => {
   expect(await whenFree(action)).toBe("done");
 });
 
-test("another error is thrown at once", async () => {
+test("another error is thrown immediately", async () => {
   await expect(
     whenFree(() => {
       throw sqliteError(11);

@@ -35,11 +35,11 @@ export function isBusy(error: unknown): boolean {
 
 /** By primary code: 8 is SQLITE_READONLY, 10 SQLITE_IOERR, 11 SQLITE_CORRUPT, 13 SQLITE_FULL. */
 const HINTS: Readonly<Record<number, string>> = {
-  5: "Another process holds the store's lock for longer than 30 s. Find it, or stop it, then try again.",
-  8: "The file may not be written. Fix its permissions or its file system, then resume: nothing recorded is lost.",
-  10: "The disk failed. Check it, then resume: nothing recorded is lost.",
+  5: "Another process has held the store's lock for more than 30 s. Find and stop that process, then try again.",
+  8: "The file cannot be written. Fix its permissions or its file system, then resume: no recorded data is lost.",
+  10: "The disk failed. Check it, then resume: no recorded data is lost.",
   11: "The file is damaged. Restore it from a backup.",
-  13: "Free some disk space, then resume: nothing recorded is lost.",
+  13: "Free some disk space, then resume: no recorded data is lost.",
 };
 
 export function asSqliteStoreError(error: unknown, path: string): unknown {
@@ -66,7 +66,7 @@ export function asOpenError(error: unknown, path: string): unknown {
   if (code === 8 || code === 14) {
     return new ToolwrightError(
       "TOOL_STORE_FAILED",
-      `The store ${path} cannot be opened: this user may not create files in its folder, and SQLite keeps files next to it.`,
+      `The store ${path} cannot be opened: this user cannot create files in its folder, and SQLite keeps files next to it.`,
       { hint: "Allow this user to write to the folder, or use a store in another folder.", cause: error },
     );
   }

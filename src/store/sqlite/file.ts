@@ -71,7 +71,10 @@ export class StoreFile {
   }
 }
 
-/** Changes with every file that is created, deleted or renamed in the folder. `undefined` if it may not show the next one. */
+/**
+ * Changes with every file that is created, deleted or renamed in the folder. `undefined` if it might not show the next
+ * one.
+ */
 function stateOfFolder(path: string): string | undefined {
   const folder = statsOf(path);
   if (folder === undefined) return undefined;
@@ -85,7 +88,7 @@ function missing(path: string, way: string): ToolwrightError {
     "TOOL_STORE_FAILED",
     `The store ${path} failed: the file was deleted or replaced while open.`,
     {
-      hint: `Nothing more is recorded, so nothing more is run. ${way} every process that uses it and check what happened before you start again.`,
+      hint: `Nothing else is recorded, so nothing else runs. ${way} every process that uses it and check what happened before you start again.`,
     },
   );
 }

@@ -31,7 +31,7 @@ function prepareFile(path: string): void {
 const FILE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
   ENOENT: ["is in a folder that does not exist", "Create the folder, or use another path."],
   EISDIR: ["is a folder, not a file", "Name a file in it."],
-  EACCES: ["may not be written by this user", "Change its permissions, or use another path."],
+  EACCES: ["is not writable for this user", "Change its permissions, or use another path."],
   EROFS: ["is on a read-only file system", "Use another path."],
   ENOTDIR: ["is below something that is not a folder", "Use another path."],
   ENOSPC: ["does not fit on the disk", "Free some space."],

@@ -17,7 +17,7 @@ const NO_ROWS: readonly Row[] = [];
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** The order in which the statement takes its parameters, if it is not that of the caller. */
+  /** The order in which the statement takes its parameters, if it differs from the caller's. */
   readonly order: readonly number[] | undefined;
 }
 
@@ -243,11 +243,11 @@ function toPositional(sql: string): { readonly text: string; readonly order: rea
   return { text, order: order.every((index, place) => index === place) ? undefined : order };
 }
 
-function toSqlite(sql: string): string {
+export function toSqlite(sql: string): string {
   return sql
     .replaceAll("{now}", NOW)
     .replaceAll("{position}", POSITION)
-    .replaceAll(/\{share\}|\{update\}|\{skip\}/g, "");
+    .replaceAll(/\{share\}|\{update\}|\{skip\}|\{bytes\}/g, "");
 }
 
 /** No column is a blob, and no number is read as a bigint. */

@@ -89,7 +89,7 @@ export interface DecidedWait {
 const UNMEASURED = `decided_at_ms > ?1 AND decided_at_ms IS NOT NULL AND is_measured IS NULL
   AND status IN ('approved', 'denied')`;
 
-/** Whether a request was decided since then whose wait was not reported. */
+/** Whether a request was decided since then, and its wait was not reported. */
 export function* hasUnmeasured(sinceMs: number): Transaction<boolean> {
   const row = yield* first(
     `SELECT 1 AS found FROM toolwright_approvals WHERE ${UNMEASURED} LIMIT 1`,

@@ -107,7 +107,7 @@ function* readScopes(runId: string): Transaction<ScopeOfCalls[]> {
 /** All calls of a run, in no order. */
 export function* readCallMarks(runId: string): Transaction<CallMark[]> {
   const calls: CallMark[] = [];
-  // One by one: the arguments of a call of push are limited, and a scope may have more calls.
+  // One by one: a call of `push` takes a limited number of arguments, and a scope may have more calls.
   for (const { id } of yield* readScopes(runId))
     for (const call of yield* scanCalls(id, CALL_MARKS)) calls.push(call);
   return calls;

@@ -44,7 +44,7 @@ export const CALL_START = columns({
   trace: textOrNull("trace"),
 });
 
-/** Written when a call ends, or at once with a row that needs no intent. */
+/** Written when a call ends, or immediately with a row that needs no intent. */
 const CALL_OUTCOME = columns({
   status: oneOf("status", CALL_STATUSES),
   effect: oneOfOrNull("effect", ["none", "happened"]),

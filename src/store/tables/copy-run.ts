@@ -7,7 +7,7 @@ import { readInteger, readText, readTextOrNull } from "./columns.ts";
 import { all, change } from "../statement.ts";
 import type { Store, Transaction } from "../store.ts";
 import { REVERT_PATH } from "./scopes.ts";
-import { ANY_REQUEST, FIRST_BY_REQUEST } from "./responses.ts";
+import { ANY_REQUEST, DELETED_RESPONSE, FIRST_BY_REQUEST } from "./responses.ts";
 import { type ColumnMap, type Columns, columns, integer, type RowOf, text, textOrNull } from "./table.ts";
 import { TASKS } from "./tasks.ts";
 import { TURNS } from "./turns.ts";
@@ -153,7 +153,8 @@ export interface ResponseToCopy extends RowOf<(typeof RESPONSES)["map"]> {
   readonly isAnswer: boolean;
 }
 
-const READ_RESPONSES = `SELECT ${RESPONSES.list()}, request_hash FROM toolwright_responses WHERE scope_id = ?1`;
+const READ_RESPONSES = `SELECT ${RESPONSES.list()}, request_hash FROM toolwright_responses
+WHERE scope_id = ?1 AND response_json <> '${DELETED_RESPONSE}'`;
 
 export function* readResponsesToCopy(scopeId: number): Transaction<ResponseToCopy[]> {
   return (yield* all(READ_RESPONSES, scopeId)).map((row) => ({
@@ -187,7 +188,7 @@ export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponse
        SELECT CAST(?3 AS BIGINT), attempt, position,
          CASE WHEN position < ${FIRST_BY_REQUEST} AND LENGTH(request_hash) >= ${SHORTEST_HASH} THEN '${ANY_REQUEST}' ELSE request_hash END,
          response_json, request_json, ordinal FROM toolwright_responses
-       WHERE scope_id = ?2 AND (CAST(?4 AS BIGINT) = 1 OR (attempt, position) IN (SELECT g.attempt, g.position FROM (${chosen}) g))`,
+       WHERE scope_id = ?2 AND response_json <> '${DELETED_RESPONSE}' AND (CAST(?4 AS BIGINT) = 1 OR (attempt, position) IN (SELECT g.attempt, g.position FROM (${chosen}) g))`,
       JSON.stringify((responses ?? []).map((response) => CHOSEN_RESPONSES.values(response))),
       scopeId,
       newScopeId,
@@ -199,7 +200,8 @@ export function* copyResponses(dialect: Dialect, scopes: readonly CopiedResponse
 /** Which scopes of a run have stored responses. */
 export function* scopesWithResponses(runId: string): Transaction<ReadonlySet<number>> {
   const rows = yield* all(
-    `SELECT DISTINCT r.scope_id FROM toolwright_scopes s JOIN toolwright_responses r ON r.scope_id = s.id WHERE s.run_id = ?1`,
+    `SELECT DISTINCT r.scope_id FROM toolwright_scopes s JOIN toolwright_responses r ON r.scope_id = s.id
+     WHERE s.run_id = ?1 AND r.response_json <> '${DELETED_RESPONSE}'`,
     runId,
   );
   return new Set(rows.map((row) => readInteger(row, "scope_id")));

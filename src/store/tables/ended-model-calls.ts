@@ -1,6 +1,7 @@
 /** Calls that models made and that have a result, or wait for a decision: for readers that start after it was published. */
 import { all, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { DELETED_RESPONSE } from "./responses.ts";
 import { readInteger, readOneOf, readText, readTextOrNull } from "./columns.ts";
 
 export interface EndedModelCall {
@@ -28,7 +29,8 @@ JOIN toolwright_calls c ON c.scope_id = s.id AND c.tool_call_id IS NOT NULL
 LEFT JOIN toolwright_payloads p ON p.key = c.key AND p.attempt = c.attempt AND p.part = 'output'
 LEFT JOIN toolwright_approvals a ON a.id = COALESCE(c.waits_for, c.approval_id) AND a.status = 'pending'
 WHERE s.run_id = ?1 AND c.status IN ('success', 'error', 'denied', 'pending')
-  AND EXISTS (SELECT 1 FROM toolwright_responses r WHERE r.scope_id = s.id AND r.attempt = c.attempt)
+  AND EXISTS (SELECT 1 FROM toolwright_responses r WHERE r.scope_id = s.id AND r.attempt = c.attempt
+    AND r.response_json <> '${DELETED_RESPONSE}')
 ORDER BY c.attempt, c.seq`;
 
 /** In the order in which they were made. */

@@ -1,4 +1,4 @@
-/** Forks: which run a run was made from, and what it does about effects that its parent had. */
+/** Forks: the parent of a run, and how the fork treats effects that its parent had. */
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { columns, integer, oneOf, type RowOf, text, textOrNull } from "./table.ts";
@@ -38,7 +38,7 @@ export function insertFork(fork: ForkRow): Transaction<number> {
   return change(INSERT, ...FORKS.values(fork));
 }
 
-/** Whether a fork of the run may still compare its calls with those of the run. */
+/** Whether a fork of the run may still compare its calls with the run's. */
 export function* hasOpenForks(runId: string): Transaction<boolean> {
   const rows = yield* all(
     `SELECT 1 AS one FROM toolwright_runs r WHERE r.parent_id = ?1 AND r.parent_id IS NOT NULL AND r.status = 'open'

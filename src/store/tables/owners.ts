@@ -63,6 +63,26 @@ export function setLease(ownerId: string, { leaseMs, isWorker }: Lease): Transac
   );
 }
 
+/** No process writes such a time, so the clock of the database was set back since. */
+const IS_IN_FUTURE = "ended_at_ms IS NULL AND lease_until_ms > {now} + lease_ms";
+
+export function* hasFutureLeases(): Transaction<boolean> {
+  return (
+    (yield* first(`SELECT 1 AS found FROM toolwright_owners WHERE ${IS_IN_FUTURE} LIMIT 1`)) !== undefined
+  );
+}
+
+/**
+ * Lets leases in the future count from now: a dead owner would seem alive until the clock has caught up. A live owner renews
+ * its lease before it ends.
+ */
+export function shortenFutureLeases(): Transaction<number> {
+  return change(
+    `UPDATE toolwright_owners SET lease_until_ms = {now} + lease_ms
+     WHERE id IN (SELECT id FROM toolwright_owners WHERE ${IS_IN_FUTURE} {skip})`,
+  );
+}
+
 export function* endOwner(ownerId: string): Transaction<void> {
   yield* change("UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id = ?1", ownerId);
 }

@@ -90,7 +90,7 @@ function* dropClaim(runId: string, { epoch, ownerId }: HeldClaim): Transaction<b
 
 /**
  * A decision was made while the program ran, after the program had seen that its call waits: the call has not been made again
- * with it. Taking the run has cleared the marker, so a program that makes the call no more ends.
+ * with it. Taking the run has cleared the marker, so a program that no longer makes the call ends.
  */
 const IS_DECIDED = `SELECT 1 FROM toolwright_runs r WHERE r.id = ?1 AND r.is_due = 1 AND EXISTS (
   SELECT 1 FROM toolwright_approvals a JOIN toolwright_calls c ON c.scope_id = a.scope_id AND c.key = a.call_key

@@ -132,7 +132,7 @@ export interface WorkerTraits {
   /** Where it runs. Owners distinguish hosts in the same way. */
   readonly host: string;
   readonly build: string | null;
-  /** Its files are those of every other worker. */
+  /** It has the same files as every other worker. */
   readonly sharedRoot: boolean;
 }
 
@@ -203,7 +203,7 @@ export function* listReady(statement: string, traits: WorkerTraits): Transaction
   }));
 }
 
-/** No worker may take the run, and none of those that are alive could. A worker that starts looks again. */
+/** No worker may take the run, and no live worker could. A worker that starts looks again. */
 export function parkRun(runId: string, reason: "changed"): Transaction<number> {
   return change(
     `UPDATE toolwright_runs SET is_due = 0, parked = ?2 WHERE id = ?1 AND is_due = 1 AND ${IS_OPEN}`,

@@ -2,6 +2,7 @@
 import { readInteger, readText, readTextOrNull } from "./columns.ts";
 import { all, change, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { IS_IN_TASK } from "./scopes.ts";
 
 /** A task with the turns of a chat in it, or a whole run. */
 export interface RecordedPlace {
@@ -32,13 +33,12 @@ export interface KeptValues {
 }
 
 const OF_RUN = "s.run_id = ?1";
-const OF_TASK = "s.run_id = ?1 AND s.node_id = ?2 AND (s.path = ?3 OR s.path LIKE ?3 || '#%')";
 
 const RESPONSES = `SELECT s.id AS scope_id, s.node_id, s.iteration, s.path, s.parent_key, r.attempt, r.position, r.request_hash, r.request_json,
   r.response_json, r.parts_json FROM toolwright_scopes s JOIN toolwright_responses r ON r.scope_id = s.id`;
 const IN_ORDER = "ORDER BY s.id, r.attempt, r.position";
 const RESPONSES_OF_RUN = `${RESPONSES} WHERE ${OF_RUN} ${IN_ORDER}`;
-const RESPONSES_OF_TASK = `${RESPONSES} WHERE ${OF_TASK} ${IN_ORDER}`;
+const RESPONSES_OF_TASK = `${RESPONSES} WHERE ${IS_IN_TASK} ${IN_ORDER}`;
 
 export function* readKeptResponses(place: RecordedPlace): Transaction<KeptResponse[]> {
   const rows = yield* select(place, RESPONSES_OF_RUN, RESPONSES_OF_TASK);
@@ -63,7 +63,7 @@ const VALUES = `SELECT s.id AS scope_id, c.tool_call_id, COALESCE(${payload("inp
   COALESCE(${payload("output")}, c.output_json) AS output_json
   FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id`;
 const VALUES_OF_RUN = `${VALUES} WHERE ${OF_RUN} AND c.tool_call_id IS NOT NULL ORDER BY c.attempt`;
-const VALUES_OF_TASK = `${VALUES} WHERE ${OF_TASK} AND c.tool_call_id IS NOT NULL ORDER BY c.attempt`;
+const VALUES_OF_TASK = `${VALUES} WHERE ${IS_IN_TASK} AND c.tool_call_id IS NOT NULL ORDER BY c.attempt`;
 
 /** The calls that models made, as they are logged. */
 export function* readKeptValues(place: RecordedPlace): Transaction<KeptValues[]> {

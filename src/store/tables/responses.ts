@@ -23,10 +23,13 @@ export type ResponseLocation = RowOf<(typeof LOCATION)["map"]>;
 export type RecordedResponse = RowOf<(typeof RESPONSE)["map"]>;
 
 /**
- * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may differ
- * from those of its parent, because they show keys of calls, and what was redacted.
+ * In place of the hash, in a fork: the response answers whatever its loop asks at that position. Requests of a fork may
+ * differ from its parent's, because they show keys of calls and redaction marks.
  */
 export const ANY_REQUEST = "any";
+
+/** In place of the JSON: retention has deleted the response of a run that has not ended, or may be repeated. */
+export const DELETED_RESPONSE = "";
 
 /** Positions from here on are derived from the request; smaller ones are counted. */
 export const FIRST_BY_REQUEST = 2 ** 52;
@@ -79,7 +82,7 @@ export function saveResponse(
   );
 }
 
-/** The loop took another course at `position`: what it was answered after that is no longer part of it. */
+/** The loop diverged at `position`: later responses no longer belong to it. */
 export function forgetLaterResponses({ scopeId, attempt, position }: ResponseLocation): Transaction<number> {
   return change(
     "DELETE FROM toolwright_responses WHERE scope_id = ?1 AND attempt = ?2 AND position > ?3 AND position < ?4",

@@ -7,15 +7,15 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { hasOpenForks } from "./forks.ts";
 import type { RecordedPlace } from "./recorded-responses.ts";
+import { DELETED_RESPONSE } from "./responses.ts";
 import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
 import { saveKeyReads } from "./key-reads.ts";
+import { IS_IN_TASK } from "./scopes.ts";
 import type { RunStatus } from "./workflow-runs.ts";
 
 const SCOPES = "(SELECT id FROM toolwright_scopes WHERE run_id = ?1)";
-/** Includes the turns of a chat in the task: their path is the path of the task and a number. */
-const SCOPES_OF_TASK = `(SELECT id FROM toolwright_scopes
-  WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%'))`;
+const SCOPES_OF_TASK = `(SELECT s.id FROM toolwright_scopes s WHERE ${IS_IN_TASK})`;
 
 /** What models said, in plain text. */
 const TABLES_OF_RESPONSES = ["toolwright_responses", "toolwright_stream_parts"];
@@ -50,6 +50,22 @@ export function* forgetResponsesIn({ runId, task }: RecordedPlace): Transaction<
 
 const UNCOMMITTED = "DELETE FROM toolwright_stream_parts WHERE response <> '' AND scope_id IN";
 
+/**
+ * Deletes what models said in a run that has not ended, or may be repeated. The rows stay without it: without a trace, the
+ * loop would ask its model again, and could repeat its effects in other words.
+ */
+export function* emptyResponsesOf(runId: string): Transaction<number> {
+  yield* sealUnread(runId, scopesIn({ runId }));
+  const parts = yield* change(`DELETE FROM toolwright_stream_parts WHERE scope_id IN ${SCOPES}`, runId);
+  const emptied = yield* change(
+    `UPDATE toolwright_responses SET response_json = ?2, request_json = NULL, parts_json = NULL, last_index = -1
+     WHERE scope_id IN ${SCOPES} AND response_json <> ?2`,
+    runId,
+    DELETED_RESPONSE,
+  );
+  return parts + emptied;
+}
+
 /** Deletes the parts of responses that were not committed. Results of calls are stored redacted. */
 export function* forgetParts({ runId, task }: RecordedPlace): Transaction<number> {
   yield* sealUnread(runId, scopesIn({ runId, task }));
@@ -79,13 +95,13 @@ function coverArguments(scopes: string): string {
 }
 
 /**
- * For a run whose responses are gone: a running task of an agent can no longer resume. It is marked as failed, so that a
- * resume starts another attempt, whose prompt lists the calls of this one.
+ * For a run whose responses are gone: a task of an agent that was running, or waited inside one of its calls, can no longer
+ * resume. It is marked as failed, so that a resume starts another attempt, whose prompt lists the calls of this one.
  */
 export function failTasksOfRun(runId: string, errorJson: string): Transaction<number> {
   return change(
     `UPDATE toolwright_tasks SET status = 'failed', error_json = ?2, prompt_json = NULL
-     WHERE run_id = ?1 AND status = 'running' AND prompt_json IS NOT NULL`,
+     WHERE run_id = ?1 AND status IN ('running', 'waiting') AND prompt_json IS NOT NULL`,
     runId,
     errorJson,
   );
@@ -120,10 +136,10 @@ export interface RunAge {
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
   readonly waitsForApproval: boolean;
-  /** It waits for a worker, or for its time. */
+  /** It waits for a worker, or for its start time. */
   readonly isQueued: boolean;
   readonly ownerIds: readonly string[];
-  /** A fork that is not finished compares its calls with those of this run. */
+  /** A fork that is not finished compares its calls with this run's. */
   readonly hasOpenForks: boolean;
 }
 

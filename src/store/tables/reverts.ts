@@ -40,8 +40,8 @@ const TASK_AGE = `(SELECT MIN(t.id) FROM toolwright_scopes t
   WHERE t.run_id = s.run_id AND t.node_id = s.node_id AND t.path = s.path)`;
 
 /**
- * The calls of a run that ran and may have changed something, newest first. Not those that returned the result of another
- * call: of the cache, of an earlier attempt, of another run.
+ * The calls of a run that ran and may have changed something, newest first. Excludes calls that returned the result of
+ * another call: from the cache, an earlier attempt or another run.
  */
 const LIST = `SELECT ${EFFECT.list("c")}, s.node_id, s.iteration, s.path,
   CASE WHEN c.late_json IS NOT NULL AND c.effect = 'happened' AND c.status <> 'success' THEN 1 ELSE 0 END AS has_late
@@ -118,7 +118,7 @@ export function* endForRevert(runId: string, nowMs: number): Transaction<void> {
   if ((yield* readRevertedAt(runId)) === null) yield* voidApprovalsOfRun(runId);
 }
 
-/** Fences every scope of the run but that of its reverts, and declares its interrupted calls unknown. */
+/** Fences every scope of the run except the scope of its reverts, and declares its interrupted calls unknown. */
 export function* sealForRevert(runId: string, nowMs: number): Transaction<void> {
   yield* change(
     `UPDATE toolwright_scopes SET sealed = 1, owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND path <> '${REVERT_PATH}'`,
@@ -193,7 +193,7 @@ export function* hasReverted(runId: string, key: string, isLate: boolean): Trans
   return rows.length > 0;
 }
 
-/** A failed `<Saga>`: what it reverts, and why. From now on the run has nothing to do but that. */
+/** A failed `<Saga>`: what it reverts, and why. From now on the run does only this. */
 export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Transaction<void> {
   yield* change(
     "UPDATE toolwright_runs SET saga_json = ?2 WHERE id = ?1 AND saga_json IS NULL",
@@ -203,7 +203,7 @@ export function* saveSaga(runId: string, sagaJson: string, nowMs: number): Trans
   yield* markReverted(runId, nowMs);
 }
 
-/** It has reverted what it could. */
+/** It has reverted all that it could. */
 export function endSaga(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET saga_json = NULL WHERE id = ?1", runId);
 }

@@ -101,7 +101,7 @@ export interface RunFacts {
   readonly waits: WaitFacts | undefined;
 }
 
-/** Few lengths of the list, so that few statements are prepared. */
+/** The list of ids is padded to one of these lengths, so that few statements are prepared. */
 const LIST_SIZES = [1, 20, 200];
 
 export function* readRunFacts(

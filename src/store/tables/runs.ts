@@ -51,8 +51,8 @@ export const NO_INPUT = encode(undefined);
 
 /**
  * Whether a worker that knows the name of the run can run it: it was enqueued, or its program gave it a name, or it is a smart
- * agent. The name of any other run is only shown in lists, such as that of a tool, and a worker that serves something else
- * under it would fail the run.
+ * agent. The name of any other run is only shown in lists, such as the name of a tool, and a worker that serves something
+ * else under it would fail the run.
  */
 export const IS_FOR_WORKERS = `(kind = 'workflow' OR input_json IS NOT NULL OR (kind = 'agent' AND EXISTS (
   SELECT 1 FROM toolwright_turns t WHERE t.run_id = toolwright_runs.id AND t.kind = 'agent')))`;
@@ -123,7 +123,8 @@ export function reopenRun(
   );
 }
 
-const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
+/** The open scopes `s` of a run. */
+export const OPEN_SCOPE = "FROM toolwright_scopes s WHERE s.run_id = ?1 AND s.owner_id IS NOT NULL";
 /** A worker ends what it has claimed itself: its program may open several scopes, one after the other. */
 const IS_OPEN = `(claimed_by IS NOT NULL OR EXISTS (SELECT 1 ${OPEN_SCOPE}))`;
 const IS_WAITING = `(CAST(?4 AS BIGINT) = 1
@@ -161,8 +162,9 @@ WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND owner_id = ?3 AND u
 
 /**
  * The same for a run that this process has just created for one call. 0 if the run has changed since: a tool was called in
- * it, or a task of it was opened. Then that one settles it, or has done so. The row itself says so: this statement takes no
- * lock first, so that a single call costs no more, and if it waits for the row it does not see what was opened meanwhile.
+ * it, or a task of it was opened. Then that one settles the run, or has done so. The condition is on the row itself: this
+ * statement takes no lock first, so that a single call costs no more, and if it waits for the row it does not see what
+ * was opened meanwhile.
  */
 export function finishRun(runId: string, ownerId: string, nowMs: number): Transaction<number> {
   return change(FINISH, runId, nowMs, ownerId);

@@ -156,11 +156,18 @@ export function sealScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   );
 }
 
-/** Whether a task has made calls, in any process. Includes the turns of a chat: their path is its path and a number. */
+/**
+ * The condition for the scopes `s` of a task, by run, node and path. Includes the turns of a chat in the task: their path is
+ * the path of the task, `#` and a number. A loop may have thousands of passes, so an index finds them: `$` follows `#`. SQLite
+ * uses the first line, and PostgreSQL the second.
+ */
+export const IS_IN_TASK = `s.run_id = ?1 AND s.node_id = ?2 AND s.path {bytes} >= ?3 AND s.path {bytes} < ?3 || '$'
+  AND (s.path = ?3 OR (s.path LIKE '%#%' AND s.path {bytes} > ?3 || '#' AND s.path {bytes} < ?3 || '$'))`;
+
+/** Whether a task has made calls, in any process. */
 export function* hasScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): Transaction<boolean> {
   const row = yield* first(
-    `SELECT 1 AS found FROM toolwright_scopes
-     WHERE run_id = ?1 AND node_id = ?2 AND (path = ?3 OR path LIKE ?3 || '#%') LIMIT 1`,
+    `SELECT 1 AS found FROM toolwright_scopes s WHERE ${IS_IN_TASK} LIMIT 1`,
     task.runId,
     task.nodeId,
     task.path,
@@ -168,7 +175,10 @@ export function* hasScopes(task: Pick<ScopeKey, "runId" | "nodeId" | "path">): T
   return row !== undefined;
 }
 
-/** Fences every open scope of a run that another owner takes over: a suspended process must not continue alongside it. */
+/**
+ * Fences every open scope of a run that another owner takes over, or that is cancelled: a suspended process must not continue
+ * it.
+ */
 export function sealRun(runId: string): Transaction<number> {
   return change(
     "UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND owner_id IS NOT NULL",

@@ -37,7 +37,7 @@ export function* readSnapshot(name: string, seq: number): Transaction<SnapshotRo
   return row === undefined ? undefined : SNAPSHOTS.parse(row);
 }
 
-/** All of them, or those of one name. */
+/** All snapshots, or the snapshots of one name. */
 export function* listSnapshots(name: string | null): Transaction<SnapshotRow[]> {
   return (yield* all(LIST, name)).map(SNAPSHOTS.parse);
 }

@@ -73,7 +73,7 @@ const INSERT = `INSERT INTO toolwright_stream_parts (run_id, first_index, last_i
 SELECT ?4, CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS BIGINT), ?8, ?9 ${FROM_CURRENT_SCOPE}
 ON CONFLICT DO NOTHING`;
 
-/** Nothing is written by an owner that another one has replaced. */
+/** An owner that was replaced writes nothing. */
 export function insertParts(row: PartsRow, { attempt, rootScopeId, epoch }: Writer): Transaction<number> {
   const { runId, firstIndex, lastIndex, scopeId, response, partsJson } = row;
   return change(

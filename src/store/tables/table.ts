@@ -10,7 +10,7 @@ import { readInteger, readIntegerOrNull, readOneOf, readText, readTextOrNull } f
 
 export interface Column<T> {
   readonly name: string;
-  /** PostgreSQL takes a parameter in the select list of INSERT … SELECT for text unless it is cast. */
+  /** PostgreSQL treats a parameter in the select list of INSERT … SELECT as text unless it is cast. */
   readonly cast?: "BIGINT" | "DOUBLE PRECISION" | undefined;
   /** @param label the name of the column in the result, which a join may prefix */
   read(row: Row, label: string): T;

@@ -62,7 +62,9 @@ export function* readTaskHeads(runId: string): Transaction<TaskHead[]> {
   return (yield* all(READ_HEADS, runId)).map(HEADS.parse);
 }
 
-/** The stored output of one task, or of the run: that of the key "output", else of the task that finished last. */
+/**
+ * The stored output of one task, or of the run: the output under the key "output", else of the task that finished last.
+ */
 export function* readOutputJson(
   runId: string,
   task?: { readonly nodeId: string; readonly path: string },

@@ -28,7 +28,7 @@ const LOCKED = { share: `${SELECT} {share}`, update: `${SELECT} {update}` };
 /**
  * Until the transaction ends, retention does not delete the run: it locks the same row.
  * @param lock `update` if the transaction changes the row later: two that hold `share` would wait for each other
- * @throws TOOL_RUN_DELETED when it has
+ * @throws TOOL_RUN_DELETED
  */
 export function* assertNotDeleted(runId: string, lock: keyof typeof LOCKED = "share"): Transaction<void> {
   refuseDeleted(runId, yield* first(LOCKED[lock], runId));

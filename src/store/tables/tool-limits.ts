@@ -10,7 +10,7 @@ import { type Holder, readReservations, releaseReservation, type Reservation, re
 /** Places belong to no run. */
 const NO_RUN = "";
 
-/** A process that waits says so at least this often; after that time the next one has its turn. */
+/** A waiting process renews its position at least this often; otherwise the next process gets its turn. */
 export const SEEN_MS = 2_000;
 
 /** Locks the limit, so that a decision based on it holds until the commit. */
@@ -30,8 +30,11 @@ export interface Places {
   readonly ahead: number;
 }
 
+/** A time in the far future means that the clock was set back since. A process that still waits soon says so again. */
+const STILL_WAITS = `seen_until_ms > {now} AND seen_until_ms <= {now} + ${SEEN_MS}`;
+
 const AHEAD = `SELECT CAST(COUNT(*) AS BIGINT) AS ahead FROM toolwright_limit_queue
-WHERE name = ?1 AND owner_id <> ?2 AND seen_until_ms > {now} AND position < COALESCE(
+WHERE name = ?1 AND owner_id <> ?2 AND ${STILL_WAITS} AND position < COALESCE(
   (SELECT position FROM toolwright_limit_queue WHERE name = ?1 AND owner_id = ?2), ${Number.MAX_SAFE_INTEGER})`;
 
 export function* readPlaces(name: string, ownerId: string): Transaction<Places> {
@@ -40,11 +43,11 @@ export function* readPlaces(name: string, ownerId: string): Transaction<Places> 
   return { holders, ahead: row === undefined ? 0 : readInteger(row, "ahead") };
 }
 
-/** Takes a place, and leaves the line. */
+/** Takes a place, and leaves the queue. */
 export function* takePlace(name: string, holder: Omit<Reservation, "amount">): Transaction<void> {
   yield* reserve(NO_RUN, name, { ...holder, amount: 1 });
   yield* change(
-    "DELETE FROM toolwright_limit_queue WHERE name = ?1 AND (owner_id = ?2 OR seen_until_ms <= {now})",
+    `DELETE FROM toolwright_limit_queue WHERE name = ?1 AND (owner_id = ?2 OR NOT (${STILL_WAITS}))`,
     name,
     holder.ownerId,
   );
@@ -54,8 +57,8 @@ export function freePlace(name: string, callKey: string): Transaction<number> {
   return releaseReservation(NO_RUN, name, callKey);
 }
 
-/** Stands in line, at the end; or says that this process still waits. */
-export function standInLine(name: string, ownerId: string): Transaction<number> {
+/** Joins the queue at its end, or renews the position of this process. */
+export function joinLimitQueue(name: string, ownerId: string): Transaction<number> {
   return change(
     `INSERT INTO toolwright_limit_queue (name, owner_id, position, seen_until_ms)
      SELECT ?1, ?2, (SELECT COALESCE(MAX(position), 0) + 1 FROM toolwright_limit_queue WHERE name = ?1), {now} + ${SEEN_MS}
@@ -65,7 +68,7 @@ export function standInLine(name: string, ownerId: string): Transaction<number> 
   );
 }
 
-export function leaveLine(name: string, ownerId: string): Transaction<number> {
+export function leaveLimitQueue(name: string, ownerId: string): Transaction<number> {
   return change("DELETE FROM toolwright_limit_queue WHERE name = ?1 AND owner_id = ?2", name, ownerId);
 }
 
@@ -92,7 +95,7 @@ export function endWaitNote({ callKey, name }: NestedWait): Transaction<number> 
 const NESTED_WAITS = `SELECT name, call_key FROM toolwright_reservations
 WHERE run_id = '' AND name >= '${WAITING}' AND name < '${AFTER_WAITING}' ORDER BY name, call_key`;
 
-/** Those of all processes. They are few: a wait is noted only when it lasts. */
+/** The waits of all processes. They are few: a wait is stored only when it lasts. */
 export function* readNestedWaits(): Transaction<NestedWait[]> {
   return (yield* all(NESTED_WAITS)).map((row) => ({
     callKey: readText(row, "call_key"),
@@ -142,7 +145,7 @@ export function* countStart(name: string, callKey: string, perMs: number): Trans
 /** Rows of limits that are not in use: their keys may never be used again. */
 export function* deleteUnusedLimits(): Transaction<void> {
   yield* change("DELETE FROM toolwright_rate_starts WHERE expires_at_ms <= {now}");
-  yield* change("DELETE FROM toolwright_limit_queue WHERE seen_until_ms <= {now}");
+  yield* change(`DELETE FROM toolwright_limit_queue WHERE NOT (${STILL_WAITS})`);
   yield* change(
     `DELETE FROM toolwright_tool_limits WHERE
        NOT EXISTS (SELECT 1 FROM toolwright_reservations r WHERE r.run_id = '' AND r.name = toolwright_tool_limits.name)

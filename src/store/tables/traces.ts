@@ -12,7 +12,7 @@ export interface EarlierTraces {
 
 const NONE: EarlierTraces = { own: null, parent: null };
 
-/** Stores the span context of an activation, and returns those that it follows. */
+/** Stores the span context of an activation, and returns the contexts that it follows. */
 export function* exchangeRunTrace(runId: string, trace: string): Transaction<EarlierTraces> {
   const row = yield* first(
     `SELECT r.trace AS own, p.trace AS parent FROM toolwright_runs r
@@ -37,7 +37,7 @@ interface EarlierAgent {
 /**
  * The same for an agent that runs in a scope. The column has the span contexts of all its agents, separated by spaces, each
  * with its attempt after a slash.
- * @param place of the agent among those of the scope, from 0
+ * @param place the position of the agent among the agents of the scope, from 0
  */
 export function* exchangeScopeTrace(
   scopeId: number,

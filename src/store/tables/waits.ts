@@ -55,7 +55,7 @@ export interface BegunWait {
 }
 
 /**
- * Begins a wait, or returns the one that has begun. `undefined` when the run was taken over.
+ * Begins a wait, or returns the wait that has begun. `undefined` when the run was taken over.
  * @param clockMs replaces the clock of the database
  */
 export function* beginWait(

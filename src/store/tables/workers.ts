@@ -41,7 +41,7 @@ const LIST = `SELECT ${WORKERS.list("w")}, o.lease_until_ms - o.lease_ms AS seen
   (SELECT CAST(COUNT(*) AS BIGINT) FROM toolwright_runs r WHERE r.owner_id = w.owner_id AND r.state = 'running') AS runs
 FROM toolwright_workers w JOIN toolwright_owners o ON o.id = w.owner_id ORDER BY w.started_at_ms, w.owner_id`;
 
-/** Includes those that have died, until retention deletes their owners. */
+/** Includes dead workers, until retention deletes their owners. */
 export function* listWorkerRows(): Transaction<ListedWorker[]> {
   return (yield* all(LIST)).map(toListed);
 }

@@ -164,7 +164,7 @@ function* noteStart(runId: string, { inputJson, build, onChange }: WorkerStart):
   );
 }
 
-/** A run whose code differs from that of its build belongs to no build. Workers then compare its code alone. */
+/** A run whose code differs from its build's code belongs to no build. Workers then compare its code alone. */
 export function unpinRun(runId: string): Transaction<number> {
   return change("UPDATE toolwright_runs SET build = NULL WHERE id = ?1 AND build IS NOT NULL", runId);
 }
@@ -270,9 +270,13 @@ export function* cancelRun(
   return { kind: "ended", run: yield* recordCancelled(run, nowMs) };
 }
 
-/** For a run without a live owner. Its approval requests become void: approving one would run nothing. */
+/**
+ * For a run without a live owner. Its approval requests become void: approving one would run nothing. An owner that was only
+ * suspended must make no further call when it wakes up.
+ */
 function* recordCancelled(run: WorkflowRunRow, nowMs: number): Transaction<WorkflowRunRow> {
   const row: WorkflowRunRow = { ...endOf(run, "cancelled", nowMs), epoch: run.epoch + 1 };
+  yield* sealRun(run.runId);
   yield* voidApprovalsOfRun(run.runId);
   yield* saveEnd(row);
   return row;

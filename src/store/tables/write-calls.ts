@@ -107,7 +107,7 @@ const FINISH = `UPDATE toolwright_calls SET ${CALL_END.assignments(5)}
 WHERE scope_id = ?1 AND attempt = ?2 AND key = ?3 AND owner_id = ?4 AND status = 'started'`;
 
 /**
- * Changes nothing when this owner no longer holds the call: another process took it for dead and took the call over.
+ * Changes nothing when this owner no longer holds the call: another process presumed it dead and took the call over.
  * @param isLast nothing follows in its transaction
  */
 export function finishCall(

@@ -32,7 +32,7 @@ const DENIED: StoredDecision = { ...APPROVED, status: "denied", approvedArgsJson
 
 export const approvalCases: readonly StoreCase[] = [
   {
-    name: "keeps a request once, as it was written, and its decision",
+    name: "stores a request once, as it was written, with its decision",
     run: async ({ store }) => {
       const scope = await openScope(store);
       const approval = sampleApproval(scope, { defaultsJson: "{}", contractJson: "{}", expiresAtMs: 9_000 });
@@ -66,7 +66,7 @@ export const approvalCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "redeems an approval once, and nothing that is not one",
+    name: "redeems an approval once, and nothing but approvals",
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertApproval(sampleApproval(scope)));
@@ -77,7 +77,7 @@ export const approvalCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "redeems an approval for one of several stores that try at once",
+    name: "redeems an approval for one of several stores that try at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       const scope = await openScope(store);
@@ -152,7 +152,7 @@ export const approvalCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "finds the calls that ran with arguments that a person put there",
+    name: "finds the calls that ran with arguments from an approver",
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertApproval(sampleApproval(scope)));

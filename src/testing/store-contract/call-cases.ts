@@ -35,7 +35,7 @@ async function onlyRow(store: Store, key = "key-1"): Promise<CallRow> {
 
 export const callCases: readonly StoreCase[] = [
   {
-    name: "gives a call's row back as it was written",
+    name: "returns a call's row as it was written",
     run: async ({ store }) => {
       const scope = await openScope(store);
       const call = sampleCall(scope, {
@@ -57,7 +57,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes a key once per attempt, as an intent and as a whole row",
+    name: "accepts a key once per attempt, as an intent and as a whole row",
     run: async ({ store }) => {
       const scope = await openScope(store);
       const insert = (fields: Parameters<typeof sampleCall>[1]): Promise<number> =>
@@ -75,7 +75,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "numbers the calls of a task through all its scopes",
+    name: "numbers the calls of a task across all its scopes",
     run: async ({ store }) => {
       const outer = await openScope(store);
       const inner = await openScope(store, 1, { ...SCOPE, parentKey: "key-1" });
@@ -87,7 +87,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes no row from a replaced attempt or owner",
+    name: "accepts no row from a replaced attempt or owner",
     run: async ({ store }) => {
       const old = await openScope(store);
       const epoch = await commit(store, () => takeScope(old.id, "owner-2"));
@@ -101,7 +101,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes the row of one of two stores that begin the same call at once",
+    name: "accepts one row when two stores begin the same call at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       const scope = await openScope(store);
@@ -125,7 +125,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "marks a call unknown while it is its dead owner's, and begins it again once",
+    name: "marks a call unknown while its dead owner holds it, and begins it again once",
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertCall(sampleCall(scope), writerOf(scope)));
@@ -158,7 +158,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "closes a waiting call while it is what the closer saw",
+    name: "closes a waiting call only if it has not changed since the closer read it",
     run: async ({ store }) => {
       const scope = await openScope(store);
       await commit(store, () => insertCall(sampleCall(scope, { status: "pending" }), writerOf(scope)));
@@ -197,7 +197,7 @@ export const callCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lists the rows of a key with the latest attempt first, and keeps what came late",
+    name: "lists the rows of a key with the latest attempt first, and keeps late results",
     run: async ({ store }) => {
       const first = await openScope(store);
       await commit(store, () => insertCall(sampleCall(first, { status: "error" }), writerOf(first)));

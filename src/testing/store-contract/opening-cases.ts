@@ -27,7 +27,7 @@ const SPELLINGS = {
 
 export const openingCases: readonly StoreCase[] = [
   {
-    name: "keeps what it holds, and its secret, when it is opened again",
+    name: "keeps its data and its secret when it is opened again",
     needsSharing: true,
     run: async ({ store, open }) => {
       await commit(store, () => addUsage("run-1", "a", 1));
@@ -39,7 +39,7 @@ export const openingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "is refused with TOOL_STORE_VERSION and left as it is when a newer version wrote it",
+    name: "is refused with TOOL_STORE_VERSION and left unchanged when a newer version wrote it",
     needsSharing: true,
     run: async ({ store, open }) => {
       await commit(store, () => change("UPDATE toolwright_meta SET value = '9999' WHERE name = 'version'"));
@@ -60,7 +60,7 @@ export const openingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "commits what was asked for before it was closed",
+    name: "commits the transactions that were requested before it was closed",
     needsSharing: true,
     run: async ({ store, open }) => {
       const other = await open();

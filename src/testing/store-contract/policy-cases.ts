@@ -28,7 +28,7 @@ const CLAIM: Claim = {
 
 export const policyCases: readonly StoreCase[] = [
   {
-    name: "gives a business key to one call, and to another only from the one that was judged",
+    name: "gives a business key to one call, and moves it only from the call that was checked",
     run: async ({ store }) => {
       const take = (claim: Claim, from?: Claim): Promise<number> =>
         commit(store, () => takeClaim(claim, from));
@@ -55,7 +55,7 @@ export const policyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives a business key to one of several stores that take it at once",
+    name: "gives a business key to one of several stores that claim it at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       const stores = [store, await open(), await open()];
@@ -101,7 +101,7 @@ export const policyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "opens a breaker at its threshold, gives one probe at a time, and closes it on success",
+    name: "opens a breaker at its threshold, allows one probe at a time, and closes it on success",
     run: async ({ store }) => {
       const fail = (): Promise<{ opened: boolean }> =>
         commit(store, () => countFailure("", "order", 2, 1_000));
@@ -138,7 +138,7 @@ export const policyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives the probe of a breaker to one of several stores that want it at once",
+    name: "gives the probe of a breaker to one of several stores that request it at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       await commit(store, () => countFailure("", "order", 1, 1_000));
@@ -147,7 +147,7 @@ export const policyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps cached answers until they expire, apart for each run and tool",
+    name: "keeps cached answers until they expire, separately for each run and tool",
     run: async ({ store }) => {
       const key = { runId: "run-1", toolName: "weather", cacheKey: "bern" };
       const read = (nowMs: number, runId = "run-1"): Promise<string | undefined> =>

@@ -15,7 +15,7 @@ import { openScope, sampleCall, SCOPE, writerOf } from "./sample-rows.ts";
 
 export const scopeCases: readonly StoreCase[] = [
   {
-    name: "makes a scope once, and another for another path or parent",
+    name: "creates a scope once, and a separate one for another path or parent",
     run: async ({ store }) => {
       assert.equal(await store.read(() => findScope(SCOPE)), undefined);
       const scope = await openScope(store);
@@ -33,7 +33,7 @@ export const scopeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "moves a scope on to a later attempt, never back",
+    name: "moves a scope to a later attempt, never back",
     run: async ({ store }) => {
       await openScope(store);
       assert.equal((await openScope(store, 3)).attempt, 3);
@@ -41,7 +41,7 @@ export const scopeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "raises the epoch with every owner, and lets only the current one go",
+    name: "raises the epoch with every owner, and lets only the current owner release the scope",
     run: async ({ store }) => {
       const { id } = await openScope(store);
       const first = await commit(store, () => takeScope(id, "owner-1"));
@@ -54,7 +54,7 @@ export const scopeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "makes a scope once when two stores ask for it at once",
+    name: "creates a scope once when two stores request it at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       const stores = [store, await open(), await open()];
@@ -73,7 +73,7 @@ export const scopeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps owners with a lease by its own clock, until they end",
+    name: "keeps owners with a lease by the store's clock, until they end",
     run: async ({ store }) => {
       assert.equal(await store.read(() => readOwner("owner-1")), undefined);
       const owner = { id: "owner-1", host: "host", pid: 42, processStart: "7" };

@@ -30,7 +30,7 @@ const repeat = (times: number): number[] => Array.from({ length: times }, (_, in
 
 export const transactionCases: readonly StoreCase[] = [
   {
-    name: "commits all that a transaction says, and returns what it returns",
+    name: "commits all statements of a transaction, and returns its result",
     run: async ({ store }) => {
       const result = await commit(store, function* () {
         yield* add("a", 2);
@@ -61,7 +61,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "commits nothing of a transaction that throws, and rejects with what it threw",
+    name: "commits nothing of a transaction that throws, and rejects with the thrown error",
     run: async ({ store }) => {
       const thrown = new Error("no");
       const attempt = commit(store, function* () {
@@ -73,7 +73,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "commits nothing of a transaction that the database refuses, and says TOOL_STORE_FAILED",
+    name: "commits nothing of a transaction that the database refuses, and rejects with TOOL_STORE_FAILED",
     run: async ({ store }) => {
       const attempt = commit(store, function* () {
         yield* add("a");
@@ -89,7 +89,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "says TOOL_STORE_FAILED when a read fails",
+    name: "rejects with TOOL_STORE_FAILED when a read fails",
     run: async ({ store }) => {
       await assert.rejects(
         store.read(() => all("SELECT * FROM toolwright_no_such_table")),
@@ -98,7 +98,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "does not mix the failures of transactions that are asked for at once",
+    name: "does not mix up the failures of concurrent transactions",
     run: async ({ store }) => {
       const ends = await Promise.allSettled(
         repeat(30).map((index) =>
@@ -119,14 +119,14 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "loses no update of transactions that are asked for at once",
+    name: "loses no update of concurrent transactions",
     run: async ({ store }) => {
       await Promise.all(repeat(40).map(() => commit(store, () => increment("a"))));
       assert.equal(await used(store, "a"), 40);
     },
   },
   {
-    name: "loses no update of two stores that write at once",
+    name: "loses no update of two stores that write at the same time",
     needsSharing: true,
     run: async ({ store, open }) => {
       const other = await open();
@@ -137,7 +137,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "runs transactions again that stood in each other's way",
+    name: "retries transactions that conflict",
     needsSharing: true,
     run: async ({ store, open }) => {
       const other = await open();
@@ -181,7 +181,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives values back as they were written",
+    name: "returns values as they were written",
     run: async ({ store }) => {
       const texts = ["", "äöü 😀 ' \" \\ \n\t ?1 $1 {now}"];
       const numbers = [0, -1, Number.MAX_SAFE_INTEGER, 0.1 + 0.2, 1e-9];
@@ -201,7 +201,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "says how many rows a change touched",
+    name: "reports how many rows a change touched",
     run: async ({ store }) => {
       await commit(store, function* () {
         yield* add("a");

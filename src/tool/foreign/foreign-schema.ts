@@ -3,7 +3,7 @@
  * cannot be applied in full is refused: nothing stays unchecked.
  */
 import { z } from "zod";
-import { isZod } from "../../definition/check-options.ts";
+import { isZod } from "../../definition/check-tool-options.ts";
 import type { JsonSchema } from "../../definition/json-schema.ts";
 import { refuseTool } from "./foreign-tool.ts";
 

@@ -1,5 +1,5 @@
 /** The common form of foreign tools, and helpers to read them. */
-import { policyNames } from "../../definition/check-options.ts";
+import { policyNames } from "../../definition/check-tool-options.ts";
 import type { ToolPolicies } from "../../definition/tool-options.ts";
 import type { SdkParts } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";

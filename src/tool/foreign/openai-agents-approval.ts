@@ -1,7 +1,7 @@
 /**
- * Whether the OpenAI Agents SDK would pause for this call. Uses the SDK's own runner, since only it knows the input of a
- * conditional `needsApproval`: the one that the tool has parsed. A guardrail stops the call before it would run. Any error is
- * thrown, and then the call needs approval (fail closed).
+ * Whether the OpenAI Agents SDK would pause for this call. Uses the SDK's own runner, since only it knows the parsed
+ * input that a conditional `needsApproval` receives. A guardrail stops the call before it would run. Any error is thrown,
+ * and then the call needs approval (fail closed).
  */
 import type { FunctionTool } from "@openai/agents";
 import { importPeer } from "../../load/import-peer.ts";

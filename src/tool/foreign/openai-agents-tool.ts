@@ -31,7 +31,7 @@ export function isOpenAIAgentsTool(value: object): value is OpenAIAgentsTool {
   );
 }
 
-/** @param policy policies that override those of the tool */
+/** @param policy policies that override the tool's own */
 export function readOpenAIAgentsTool(
   value: OpenAIAgentsTool,
   name: string,
@@ -98,8 +98,8 @@ function refuseWhatIsLost(value: OpenAIAgentsTool, name: string, policy: AnyPoli
 const ELSEWHERE = {
   hosted_tool: "it runs at OpenAI and cannot be called from here. Leave it in the tools of the OpenAI agent.",
   computer: "a computer tool cannot be called with arguments. Leave it in the tools of the OpenAI agent.",
-  shell: "an OpenAI Agents shell tool cannot be called with arguments. Use bash of toolwright.",
-  apply_patch: "an OpenAI Agents patch tool cannot be called with arguments. Use edit of toolwright.",
+  shell: "an OpenAI Agents shell tool cannot be called with arguments. Use Toolwright's bash.",
+  apply_patch: "an OpenAI Agents patch tool cannot be called with arguments. Use Toolwright's edit.",
 } as const;
 
 /** Refuses other objects that may appear in the same lists. @throws TOOL_DEFINITION_INVALID */

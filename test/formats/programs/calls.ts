@@ -1,4 +1,4 @@
-/** Programs of single calls. Each starts its run, or resumes the one that it finds. */
+/** Programs of single calls. Each starts its run, or resumes the run if it exists. */
 import { createRuntime, type Outcome } from "toolwright";
 import { createTools } from "./tools.ts";
 import { ARGUMENTS, OUTPUT_VALUES } from "./values.ts";

@@ -8,7 +8,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { createMcpServer, serveMcpHttp } from "../../../src/adapters/mcp/index.ts";
-import { sendWebResponse, toWebRequest } from "../../../src/util/node-http.ts";
+import { sendWebResponse, toWebRequest } from "../../../src/http/node-http.ts";
 import { createRuntime, defineTool } from "../../../src/index.ts";
 
 const [kind, transport] = process.argv.slice(2);

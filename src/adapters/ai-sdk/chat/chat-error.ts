@@ -1,5 +1,5 @@
 /** What the chat handler refuses, as an HTTP response. */
-import { answerOfError, RefusedRequest, unexpectedAnswer } from "../../../runtime/error-answer.ts";
+import { answerOfError, RefusedRequest, unexpectedAnswer } from "../../../http/error-answer.ts";
 
 export class ChatError extends RefusedRequest {}
 

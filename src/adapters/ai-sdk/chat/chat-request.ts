@@ -10,7 +10,7 @@ const LARGEST_BODY_BYTES = 10 * 1_048_576;
 
 export interface ChatRequest {
   readonly chatId: string;
-  /** Up to the message of the user that is answered. */
+  /** Up to the user message that is answered. */
   readonly messages: readonly UIMessage[];
   /** The same for every request about the same answer. */
   readonly key: string;
@@ -68,7 +68,7 @@ export function parseRequest(body: unknown): ChatRequest {
   const isRegenerated = trigger === "regenerate-message";
   const last = messages.findLastIndex(({ role }) => role === "user");
   const user = messages[last];
-  if (user === undefined) throw invalid("`messages` must contain a message of the user.");
+  if (user === undefined) throw invalid("`messages` must contain a user message.");
   const answer = messages.at(-1)?.role === "assistant" && !isRegenerated ? messages.at(-1) : undefined;
   return {
     chatId,

@@ -30,7 +30,7 @@ export interface ChatTurn {
   readonly began: BegunTurn;
   readonly result: unknown;
   readonly hasEnded: boolean;
-  /** It did not end, and retention has deleted what it needs to resume. */
+  /** It did not end, and retention has deleted the data that it needs to resume. */
   readonly isGivenUp: boolean;
 }
 

@@ -117,7 +117,7 @@ export class Chats {
       await this.#start(chatId, began, () => Promise.resolve());
       return true;
     } catch {
-      // The next look finds out what became of the turn.
+      // The next look finds out how the turn ended.
       return false;
     }
   }
@@ -191,7 +191,7 @@ export class Chats {
     return replay(chatId, now, shown);
   }
 
-  /** Starts at once, not when the client reads: the turn may wait for it. */
+  /** Starts immediately, not when the client reads: the turn may wait for it. */
   #read(chatId: string, turn: number, from: number, onReady?: () => void): StartedRead {
     const leaving = new AbortController();
     const chunks = this.#watched(

@@ -35,8 +35,8 @@ export const CHAT_HANDLER_OPTIONS: OptionTable = optionTable<ChatHandlerOptions>
 );
 
 /**
- * `POST <api>` takes a message, `GET <api>/:id/stream` resumes its stream, `DELETE <api>/:id/stream` stops the turn. A client
- * that goes away does not stop it.
+ * `POST <api>` takes a message, `GET <api>/:id/stream` resumes its stream, `DELETE <api>/:id/stream` stops the turn. A
+ * client that disconnects does not stop it.
  *
  * @example
  * const chat = createChatHandler({ runtime, agent, authorize: (request) => ({ name: userOf(request) }) });
@@ -89,7 +89,7 @@ async function send(
     .catch((error: unknown) => {
       problem = error;
     });
-  // Whether the body is right is not for everyone to know.
+  // Only authorized callers may learn whether the body is valid.
   const identity = await authorized(options, request, { chatId: parsed?.chatId ?? "", action: "send" });
   if (parsed === undefined) throw problem;
   return chats.send(parsed, identity);
@@ -103,8 +103,13 @@ async function authorized(
   const identity = await authorize(request, access);
   if (typeof identity === "object" && identity !== null && typeof identity.name === "string") return identity;
   throw identity === false
-    ? new ChatError(403, "CHAT_FORBIDDEN", "The caller may not use this chat.", "Sign in as someone who may.")
-    : new ChatError(401, "CHAT_UNAUTHORIZED", "The caller is not known.", "Sign in.");
+    ? new ChatError(
+        403,
+        "CHAT_FORBIDDEN",
+        "The caller is not allowed to use this chat.",
+        "Sign in as a user who has access.",
+      )
+    : new ChatError(401, "CHAT_UNAUTHORIZED", "The caller is not signed in.", "Sign in.");
 }
 
 function decoded(id: string): string {
@@ -130,7 +135,7 @@ function fromOf(url: URL, request: Request): number | undefined {
   throw new ChatError(
     400,
     "CHAT_BAD_REQUEST",
-    "`from` must be an integer from 0.",
+    "`from` must be an integer of at least 0.",
     "Leave it out to start over.",
   );
 }

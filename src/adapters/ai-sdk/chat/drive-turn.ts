@@ -117,7 +117,7 @@ async function consume(agent: ChatAgent, began: BegunTurn, signal: AbortSignal, 
   if (failure !== undefined && !signal.aborted) throw failure.error;
 }
 
-/** Results of tools of other libraries, and of calls that the SDK refused. Those of our tools are known already. */
+/** Results of tools of other libraries, and of calls that the SDK refused. Results of our own tools are known already. */
 function publishForeign({ type, toolCallId, toolName, output, error }: SdkPart, { scope }: Turn): void {
   if (toolCallId === undefined || toolName === undefined) return;
   const stream = scope.host.streams.current(scope.identity.runId);

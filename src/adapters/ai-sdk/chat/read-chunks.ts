@@ -21,7 +21,7 @@ export interface AnsweringTurn {
 
 export interface ChunkOptions extends StreamOptions {
   readonly onReady?: (() => void) | undefined;
-  /** Leaves out the parts of other turns: those of a turn that has not ended, or that is recorded, are still stored. */
+  /** Leaves out the parts of other turns: they are still stored if that turn has not ended or is recorded. */
   readonly turn?: number | undefined;
 }
 

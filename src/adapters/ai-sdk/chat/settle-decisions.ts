@@ -116,7 +116,7 @@ function mayNotDecide({ name }: ChatIdentity): ChatError {
   return new ChatError(
     403,
     "CHAT_MAY_NOT_DECIDE",
-    `"${name}" may not decide approval requests.`,
-    "Ask someone who may. `authorize` returns { canDecide: true } for them.",
+    `"${name}" is not allowed to decide approval requests.`,
+    "Ask someone who is. `authorize` returns { canDecide: true } for approvers.",
   );
 }

@@ -20,7 +20,7 @@ export function sseResponse(
   let hasLeft = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // Proxies close connections that are silent, and the client sees that the answer has begun.
+      // Keeps proxies from closing a silent connection, and tells the client that the answer has begun.
       controller.enqueue(encoder.encode(": open\n\n"));
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": keep-alive\n\n"));

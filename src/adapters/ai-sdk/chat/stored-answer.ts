@@ -49,7 +49,7 @@ function storedInput(tool: unknown, input: unknown, host: Host): unknown {
   return carriesSpec(tool) ? storedArguments(specOfCopy(tool), input, host.store.secret) : input;
 }
 
-/** A text that was said in many pieces is stored as one. */
+/** A text that was streamed in many pieces is stored as one. */
 function joinDeltas(chunks: readonly UIMessageChunk[]): UIMessageChunk[] {
   const joined: UIMessageChunk[] = [];
   for (const chunk of chunks) {

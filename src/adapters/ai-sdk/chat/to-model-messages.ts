@@ -35,8 +35,8 @@ function withoutOpenCalls(message: UIMessage): UIMessage {
 }
 
 /**
- * A client that did not make the decision itself has a result without one, which the AI SDK refuses. The result shows what was
- * decided.
+ * A client that did not make the decision itself sends a result without a decision, which the AI SDK refuses. The result
+ * shows which decision it was.
  */
 function withDecision(part: UIMessage["parts"][number]): UIMessage["parts"][number] {
   if (!("approval" in part) || part.approval === undefined || part.approval.approved !== undefined)

@@ -8,7 +8,7 @@ export interface IndexedChunk {
   readonly chunk: UIMessageChunk;
 }
 
-/** For one connection: what it has sent decides what a retraction takes back. */
+/** The state of one connection: a retraction takes back only parts that this connection has sent. */
 export class ChunkMaker {
   /** Whether the client may have parts of an earlier connection. */
   readonly #isContinued: boolean;

@@ -1,10 +1,10 @@
 /** Looks for the death of the process that drives a turn, as long as a client of this process reads the turn. */
 
-/** A dead process on the same host is known at once, one elsewhere when its lease has expired. */
+/** A dead process on the same host is known immediately, one elsewhere when its lease has expired. */
 const LOOK_MS = 1_000;
 
 /**
- * @param look what it throws is dropped, and the next look tries again
+ * @param look its errors are dropped, and the next look tries again
  * @returns stops looking
  */
 export function watchOwner(look: () => Promise<void>): () => void {

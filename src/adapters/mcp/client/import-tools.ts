@@ -3,7 +3,7 @@
  * validated here, and a tool without a policy counts as a non-idempotent side effect.
  */
 import { z } from "zod";
-import { POLICIES } from "../../../definition/check-options.ts";
+import { POLICIES } from "../../../definition/check-tool-options.ts";
 import type { BaseToolContext } from "../../../definition/context.ts";
 import {
   aFullText,

@@ -9,7 +9,7 @@ import type {
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
 import { answersTo } from "../../../invoke/approvals/answers.ts";
-import { textOfCall } from "../../../invoke/call.ts";
+import { textOfCall } from "../../../invoke/call-identity.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import { toToolwrightError } from "../../../invoke/error-record.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";
@@ -32,7 +32,7 @@ export interface CallDesk {
   readonly server: McpServer;
   readonly waiting: WaitingCalls;
   readonly shared: SharedRequests;
-  /** Identifies `server` among those of the same tools. */
+  /** Identifies `server` among the servers of the same tools. */
   readonly connection: string;
   /** `elicit`: the user of the client may decide. `wait`: only other users of the store may. */
   readonly approvals: "elicit" | "wait";
@@ -165,7 +165,7 @@ async function decisionCommands(runtime: Runtime, approval: Approval): Promise<s
 
 const MAX_KEY_LENGTH = 500;
 
-/** The key of the client, else that of the call that this request continues, else a new one. */
+/** The client's key, else the key of the call that this request continues, else a new key. */
 async function keyOf(desk: CallDesk, request: ToolRequest): Promise<string> {
   const { tool, ctx } = request;
   const given = ctx.mcpReq._meta?.[MCP_IDEMPOTENCY_KEY] ?? ctx.mcpReq.requestState();

@@ -5,7 +5,7 @@
  */
 import { callKey, scopeText } from "../../../definition/call-key.ts";
 import { ToolwrightError } from "../../../errors.ts";
-import { textOfCall } from "../../../invoke/call.ts";
+import { textOfCall } from "../../../invoke/call-identity.ts";
 import { currentScope } from "../../../invoke/call-in-context.ts";
 import { invoke } from "../../../invoke/invoke.ts";
 import type { Outcome } from "../../../invoke/outcome.ts";

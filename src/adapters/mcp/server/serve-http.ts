@@ -15,14 +15,14 @@ import {
   aPort,
   isToken,
   TOKEN_RULE,
-} from "../../../definition/http-checks.ts";
+} from "../../../http/server-checks.ts";
 import { type Check, either, listOf, Problem } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { type Refusal, refusalOf, type RequestRules } from "./check-request.ts";
 import { createServerFactory, MCP_SERVER_CHECKS, type McpServerOptions } from "./create-server.ts";
 import { withSessions } from "./sessions.ts";
-import { listen } from "../../../definition/listen.ts";
-import { sendWebResponse, toWebRequest } from "../../../util/node-http.ts";
+import { listen } from "../../../http/listen.ts";
+import { sendWebResponse, toWebRequest } from "../../../http/node-http.ts";
 
 export interface McpHttpOptions extends McpServerOptions {
   /** Default: a free port. */

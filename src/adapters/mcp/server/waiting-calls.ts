@@ -3,7 +3,7 @@
  * client is identified, a repeat continues the call until it has ended. Otherwise equal calls may come from two
  * clients, so a repeat continues a call only after its decision, and one request uses each decision.
  */
-import { textOfCall } from "../../../invoke/call.ts";
+import { textOfCall } from "../../../invoke/call-identity.ts";
 import { specOf } from "../../../tool/create-callable.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { sha256 } from "../../../util/hash.ts";

@@ -43,7 +43,7 @@ export const gitSettings: Rule = {
 
 /**
  * Hooks folders, included files and programs that the configuration of a repository, the user or the machine names, and
- * the user's own configuration if it lies in the root (a folder of dotfiles).
+ * the user's own configuration if it is in the root (a folder of dotfiles).
  */
 export const namedByGit: Rule = {
   access: "readOnly",
@@ -160,7 +160,7 @@ function namedPaths(
   );
 }
 
-/** Those that may lie in the root, or be reached through it. */
+/** Files that may be in the root, or be reached through it. */
 function userSettingsIn(root: string): string[] {
   return userSettings().filter((file) => {
     for (let path = file; ; path = dirname(path)) {

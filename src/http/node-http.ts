@@ -3,7 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** @param signal fires when the client disconnects @param url the target, if a framework has changed that of the request */
+/**
+ * @param signal fires when the client disconnects
+ * @param url the target, if a framework has changed the target of the request
+ */
 export function toWebRequest(
   request: IncomingMessage,
   signal: AbortSignal,

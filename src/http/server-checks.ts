@@ -1,6 +1,6 @@
 /** Checks of the options of HTTP servers. */
 import { isIP } from "node:net";
-import { type Check, must, Problem } from "./option-checks.ts";
+import { type Check, must, Problem } from "../definition/option-checks.ts";
 
 export const aPort: Check = must(
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,

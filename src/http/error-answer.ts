@@ -1,4 +1,4 @@
-/** How errors are answered over HTTP: the status and body of each, for every server of this package. */
+/** The HTTP status and body of each error, for every server of this package. */
 import { ToolwrightError } from "../errors.ts";
 
 /** What a server itself refuses. Errors of operations keep their own codes. */

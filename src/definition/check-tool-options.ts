@@ -20,8 +20,8 @@ import {
   refuseUnknown,
   storable,
   valuesOf,
-  nearestName,
 } from "./option-checks.ts";
+import { nearestName } from "./nearest-name.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import type { ToolPolicies } from "./tool-options.ts";
 

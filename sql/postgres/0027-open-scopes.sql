@@ -1,0 +1,4 @@
+-- A run ends when none of its scopes is open. A long run has thousands of scopes, and few of them are open.
+CREATE INDEX toolwright_scopes_open ON toolwright_scopes (run_id, owner_id) WHERE owner_id IS NOT NULL;
+-- The turns of chats in tasks are found by the start of their path. On SQLite, the unique index of the table serves that.
+CREATE INDEX toolwright_scopes_turns ON toolwright_scopes (run_id, node_id, path COLLATE "C") WHERE path LIKE '%#%';
