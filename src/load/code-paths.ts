@@ -85,17 +85,32 @@ function findCodePaths(): string[] {
   const node = real(process.execPath);
   paths.add(node).add(dirname(node));
   for (const path of [...preloaded(), ...compileCaches()]) if (existsSync(path)) paths.add(real(path));
+  for (const folder of preloadedPackages()) paths.add(folder).add(linkFolderOf(folder) ?? folder);
   return [...paths];
 }
 
 /** Files that Node was started with (`--import ./x.mjs`). Each new worker thread of this process runs them again. */
 function preloaded(): string[] {
+  return preloads().map((value) => (value.startsWith("file:") ? fileURLToPath(value) : resolve(value)));
+}
+
+/** With what they load later: a loader such as `tsx` (`--import tsx`) starts its compiler when it needs one. */
+function preloadedPackages(): string[] {
+  const named = preloads().map((value) => {
+    const name = /^(?![a-z]+:)(?:@[^/]+\/)?[^./@][^/]*/.exec(value)?.[0];
+    return name === undefined ? undefined : findPackage(process.cwd(), name);
+  });
+  const files = preloaded().filter((path) => path.includes("/node_modules/") && existsSync(path));
+  const found = [...named, ...files.map((file) => packageFolder(dirname(file)))];
+  return found.flatMap((folder) => (folder === undefined ? [] : [...dependencyFolders(folder)]));
+}
+
+function preloads(): string[] {
   const words = [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(/\s+/)];
   return words.flatMap((word, index) => {
     const found = PRELOAD.exec(word);
     if (found === null) return [];
-    const value = (found[1] ?? words[index + 1] ?? "").replaceAll(/^"|"$/g, "");
-    return [value.startsWith("file:") ? fileURLToPath(value) : resolve(value)];
+    return [(found[1] ?? words[index + 1] ?? "").replaceAll(/^"|"$/g, "")];
   });
 }
 

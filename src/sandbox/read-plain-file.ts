@@ -14,12 +14,20 @@ import { rethrowExhausted } from "./rethrow-exhausted.ts";
 export function readPlainFile(path: string, maxBytes: number, flags = 0): string | undefined {
   try {
     return usePlainFile(path, constants.O_RDONLY | flags, (descriptor, { size }) =>
-      size === 0 ? "" : size <= maxBytes ? readFileSync(descriptor, "utf8") : undefined,
+      size === 0 ? "" : size <= maxBytes ? readText(descriptor) : undefined,
     );
   } catch (error) {
     rethrowExhausted(error);
     return undefined; // Missing, or not readable.
   }
+}
+
+/**
+ * Also for files of the kernel, such as a list of mounts, and for files that grow. As bytes first: where reads end in the
+ * middle of a block, Node 24 corrupts its memory when it reads more than 64 KB as text. Throws if it cannot be read.
+ */
+export function readText(file: string | number): string {
+  return readFileSync(file).toString("utf8");
 }
 
 /** Undefined if it is not a plain file. Throws if it cannot be opened. */

@@ -6,11 +6,11 @@
  * Links lead from here into the repository. Only git in the sandbox may follow them: an agent can replace their
  * targets.
  */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolwrightError } from "../errors.ts";
 import { isInside } from "../sandbox/is-inside.ts";
+import { keepOutOf, temporaryFolder } from "../sandbox/temporary-folder.ts";
 import type { IsolationMode } from "../sandbox/tiers/isolation-tier.ts";
 import { pathsOutside, type Repository } from "./find-repository.ts";
 import { readRepository, type RepositoryFacts } from "./read-repository.ts";
@@ -49,7 +49,7 @@ export async function openPrivateGitDir(
   repository: Repository,
   options: OpenOptions,
 ): Promise<PrivateGitDir | undefined> {
-  const folder = mkdtempSync(join(temporaryFolder(repository), "toolwright-snapshot-"));
+  const folder = mkdtempSync(join(folderOutside(repository), "toolwright-snapshot-"));
   const dispose = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const opened = await open(repository, folder, options);
@@ -146,12 +146,10 @@ function fillGitDir(folder: string, { objectFormat, refStorage }: RepositoryFact
  */
 const RAW_BYTES = "* -text -ident !eol !crlf !filter !working-tree-encoding\n";
 
-function temporaryFolder({ root }: Repository): string {
-  for (const folder of [tmpdir(), "/tmp", "/var/tmp"]) {
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) continue;
-    const real = realpathSync.native(folder);
-    if (!isInside(real, root)) return real;
-  }
+function folderOutside({ root }: Repository): string {
+  keepOutOf(root);
+  const folder = temporaryFolder();
+  if (folder !== undefined) return folder;
   throw new ToolwrightError(
     "TOOL_OPTION_INVALID",
     "Snapshots need a temporary folder outside the root, and every one is inside it.",

@@ -3,9 +3,10 @@
  * folder of our own: it reads the user's configuration and nothing that an agent can write.
  */
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { usePlainFile } from "../sandbox/read-plain-file.ts";
 import { FIXED_ARGUMENTS, type GitProgram } from "./git-program.ts";
 
 export async function readUserIgnores(program: GitProgram, folder: string): Promise<Buffer> {
@@ -20,8 +21,9 @@ export async function readUserIgnores(program: GitProgram, folder: string): Prom
   const home = program.env["XDG_CONFIG_HOME"] ?? join(program.env["HOME"] ?? "/", ".config");
   const file = stdout.replace(/\0$/, "") || join(home, "git", "ignore");
   try {
-    // Opening a pipe would block indefinitely.
-    return statSync(file).isFile() ? readFileSync(file) : Buffer.alloc(0);
+    // It may lie in the root (a folder of dotfiles), where a command could put a pipe in its place.
+    const read = usePlainFile(file, constants.O_RDONLY, (descriptor) => readFileSync(descriptor));
+    return read ?? Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0); // Most users have none.
   }

@@ -201,6 +201,10 @@ describe.each(attackers(0))("as %s", (user) => {
         ".git/index",
         ".git/sharedindex.x",
         ".git/MERGE_RR",
+        ".git/ORIG_HEAD",
+        ".git/refs/tags/v1",
+        ".git/modules/a/HEAD",
+        ".git/rebase-merge/update-refs",
         ".git/rebase-apply/apply-opt",
         ".git/modules/a/b/config",
         ".git/worktrees/x/commondir",
@@ -298,14 +302,17 @@ describe.each(attackers(0))("as %s", (user) => {
       // The commit contains a file that a checkout would write to the home.
       const make = (name: string, tree: string): string =>
         `git init -q ${name}; mkdir ${name}/.ssh; echo evil > ${name}/.ssh/authorized_keys; git -C ${name} add -A; git -C ${name} commit -qm x; git -C ${name} config core.worktree ${tree}`;
-      const [outside, link, submodule] = await place.run(
+      const [outside, link, submodule, , dots] = await place.run(
         { bash: `${identity} ${make("sub", place.home)}` },
         { bash: `${identity} mkdir tree; ${make("linked", "$PWD/tree")}` },
         {
           bash: `${identity} git -c protocol.file.allow=always submodule add -q ./lib mod >/dev/null 2>&1; git -C mod rev-parse --show-toplevel`,
         },
         { bash: `rmdir tree; ln -s ${place.home} tree; true` },
+        // Spelled as its own work tree, which is not where the link leads.
+        { bash: `${identity} ln -s ${place.home}/.ssh way; ${make(".ssh", "../../way/../.ssh")}` },
       );
+      expect(dots).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
       expect(outside).toMatchObject({
         code: "TOOL_PATH_PROTECTED",
         text: expect.stringContaining("core.worktree"),
@@ -313,7 +320,7 @@ describe.each(attackers(0))("as %s", (user) => {
       expect(link).toMatchObject({ code: "TOOL_PATH_PROTECTED" });
       expect(submodule).toMatchObject({ ok: true, text: `${place.root}/mod\n` });
       place.person(
-        `for r in sub linked; do git -C $r checkout -qf; git -C $r add -A; git -C $r reset -q --hard; done; true`,
+        `for r in sub linked .ssh; do git -C $r checkout -qf; git -C $r add -A; git -C $r reset -q --hard; done; true`,
       );
       expect(place.keys()).toBe("ssh-ed25519 mine\n");
       expect(

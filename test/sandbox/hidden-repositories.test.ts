@@ -80,6 +80,18 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     ],
   ],
   [
+    "a git folder that one command makes and another fills",
+    `true`,
+    [`mkdir -p sub/.git`, `${INIT}; git add sub; git -C sub config core.fsmonitor $PWD/evil`],
+  ],
+  [
+    "a symbolic ref to the file that names another git folder",
+    `git reset -q`,
+    [
+      `h=$(git rev-parse HEAD); cp -r .git /tmp/copy; mv /tmp/copy .git/$h; ${monitor("[core]\\n\\trepositoryformatversion = 0\\n")} > .git/$h/config; echo "ref: commondir" > .git/ORIG_HEAD`,
+    ],
+  ],
+  [
     "a file .git that is longer than a path",
     `true`,
     [
@@ -170,6 +182,21 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     [`cp evil .husky/pre-commit`],
   ],
   [
+    "core.hooksPath with .. behind a link",
+    `mkdir -p a/b; ln -s a/b l; git config core.hooksPath l/../hooks`,
+    [`mkdir -p a/hooks hooks; cp evil a/hooks/pre-commit; cp evil hooks/pre-commit`],
+  ],
+  [
+    "the target of a hook in a hooks folder that is a link",
+    `mkdir scripts tools; cp -r .git/hooks/. scripts; rm -r .git/hooks; ln -s ../scripts .git/hooks; printf '#!/bin/sh\\n' > tools/hook; chmod +x tools/hook; ln -s ../tools/hook scripts/pre-commit`,
+    [`cp evil tools/hook`, `cp evil new; mv -f new tools/hook`],
+  ],
+  [
+    "a filter's program that is started in another folder",
+    `mkdir tools; printf '#!/bin/sh\\ncat\\n' > tools/clean; chmod +x tools/clean; git config filter.f.clean 'cd tools && ./clean'; echo '* filter=f' > .gitattributes`,
+    [`cp evil tools/clean`],
+  ],
+  [
     "a filter's program in a folder whose name has a space",
     `mkdir 'a b'; printf '#!/bin/sh\\ncat\\n' > 'a b/clean.sh'; chmod +x 'a b/clean.sh'; git config filter.f.clean '"./a b/clean.sh" %f'; echo '* filter=f' > .gitattributes`,
     [`cp evil 'a b/clean.sh'`],
@@ -215,6 +242,10 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
       `l=.git/rebase-merge/git-rebase-todo; echo "exec $PWD/evil" >> $l; (printf '# '; head -c 5000000 /dev/zero | tr '\\0' x) >> $l`,
     ],
     ["a merge strategy", `${STRATEGY} printf ../../evil > .git/rebase-merge/strategy`],
+    [
+      "the refs to update at the end",
+      `h=$(git rev-parse HEAD); cp -r .git /tmp/copy; mv /tmp/copy .git/$h; ${monitor("[core]\\n\\trepositoryformatversion = 0\\n")} > .git/$h/config; printf 'commondir\\n%s\\n%s\\n' ${"0".repeat(40)} $h > .git/rebase-merge/update-refs`,
+    ],
   ].map(([what = "", text = ""]) => [`${what} of a rebase`, REBASE, [text]] as const),
   [
     "a merge strategy of a cherry-pick",
@@ -231,7 +262,7 @@ const makeEvil = (mark: string): string =>
   `printf '#!/bin/sh\\ntouch ${mark}\\ncat 2>/dev/null\\n' > evil; chmod +x evil`;
 /** The user's git, in a repository whose new repositories are in `folder`. */
 const useGit = (folder: string): string =>
-  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; GIT_EDITOR=true git cherry-pick --continue; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
+  `exec </dev/null; git status; git diff; echo x >> tracked; git add tracked; git commit -qm x; git submodule status; timeout 5 git fetch -q; GIT_EDITOR=true git rebase --continue; GIT_EDITOR=true git cherry-pick --continue; git reset -q; git status; (cd ${folder}/sub && git status && git commit --allow-empty -qm x; timeout 5 git fetch -q); true`;
 
 /** `git init` and `git config` need chmod, which Landlock's filter denies: an attacker writes the same files. */
 const GIT_WITHOUT_CHMOD = `git() {
@@ -302,6 +333,10 @@ describe.runIf(!isConfinedOnly()).each(attackers(1))("as %s", (user) => {
   test.each([
     ["that cannot be entered", `mkdir -p a/b/c; chmod 600 a`],
     ["whose path is too long", `perl -e 'for (1 .. 50) { mkdir("d" x 200); chdir("d" x 200) } mkdir("x")'`],
+    [
+      "whose path is almost too long, with many protected paths in it",
+      `perl -e 'my $left = 4020 - length($ENV{PWD}); while ($left > 0) { my $n = "d" x ($left > 200 ? 199 : $left); mkdir($n); chdir($n); $left -= 200 } mkdir(".git"); chdir(".git"); mkdir($_) for qw(objects refs hooks); for (qw(HEAD config)) { open(my $f, ">", $_); print $f "ref: refs/heads/x" if /HEAD/ }'; git -c core.longpaths=true status; true`,
+    ],
     [
       "with pipes that git would read",
       `git init -q .; git init -q sub; rm sub/.git/config; for f in .git/config.worktree .git/commondir .git/rebase-merge sub/.git/config sub/.git/commondir toolwright.db x.sqlite; do mkfifo $f; done; mkdir a; mkfifo a/.git`,

@@ -8,11 +8,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { commandGroups, MAX_PROCESSES } from "../../src/sandbox/tiers/command-group.ts";
 import { findDistrust } from "../../src/sandbox/protection/untrusted-files.ts";
 import { attempt, createPlace, requireBubblewrap, script, shell, type Place } from "./process-harness.ts";
@@ -33,6 +34,7 @@ afterAll(() => {
   shell(`rm -rf "${canaryFolder}"`);
   Reflect.deleteProperty(process.env, variable);
 });
+afterEach(() => vi.unstubAllEnvs());
 beforeEach(() => {
   place = createPlace();
   return () => place.remove();
@@ -80,6 +82,20 @@ describe("files", () => {
     expect(
       ["/x", "/etc/x", "/usr/x", "/dev/x", join(homedir(), "x")].filter((path) => existsSync(path)),
     ).toEqual([]);
+  });
+
+  test("nothing of this process is named in the root, even if its temporary folder lies there", async () => {
+    const temporary = join(place.root, "tmp");
+    mkdirSync(temporary);
+    vi.stubEnv("TMPDIR", temporary);
+    const names: (string | null)[] = [];
+    const watcher = watch(temporary, (_, name) => names.push(name));
+    // More than one supply of pipes, and a new plan for each command.
+    for (let each = 0; each < 18; each += 1)
+      expect(await run(`mkdir d${each}; echo written > d${each}/f && cat d${each}/f`)).toBe("written\n");
+    await new Promise((done) => setTimeout(done, 50));
+    watcher.close();
+    expect(names).toEqual([]);
   });
 
   test("the home is empty and private to the command", async () => {

@@ -54,6 +54,8 @@ export async function runAgent({ place, situation, scripts, env, onStart }: Agen
     const { describeIsolation } = await import(${JSON.stringify(source("tiers/isolation.ts"))});
     const { runCommand } = await import(${JSON.stringify(source("process/run-command.ts"))});
     const results = [];
+    process.on("SIGUSR2", () =>
+      console.error("After", results.length, "commands it waits for:", ...process.getActiveResourcesInfo()));
     for (const { text, timeoutMs = 60000 } of ${JSON.stringify(scripts)}) {
       const script = text.replaceAll("AGENT", String(process.pid));
       const request = { cmd: "sh", args: ["-c", script], rootDir: ${JSON.stringify(place.root)}, allowNetwork: false,
@@ -80,11 +82,13 @@ export async function runAgent({ place, situation, scripts, env, onStart }: Agen
   const stuck = setTimeout(() => {
     // Before it is killed: the processes that are left say what it waits for.
     processes = execFileSync("ps", ["-eo", "pid,ppid,user,etimes,stat,wchan:24,args"], { encoding: "utf8" });
-    child.kill("SIGKILL");
+    child.kill("SIGUSR2");
+    setTimeout(() => child.kill("SIGKILL"), 2_000);
   }, STUCK_MS);
   const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
   clearTimeout(stuck);
-  if (processes !== "") throw new Error(`The agent process was stuck. All processes:\n${processes}`);
+  if (processes !== "")
+    throw new Error(`The agent process was stuck. ${stderr}\nAll processes:\n${processes}`);
   if (stdout === "") throw new Error(`The agent process said nothing but: ${stderr}`);
   return { ...(JSON.parse(stdout) as Told), stderr };
 }

@@ -58,6 +58,16 @@ const FILES: readonly [string, string][] = [
       `for ("$ENV{TOOLS}/bin/tool", ".git/config") { open(my $f, "<", $_) and chmod(0777, $f) and print "OPEN" }`,
     ),
   ],
+  [
+    "changing the group of what can only be read",
+    perl(
+      `for ("$ENV{TOOLS}/bin/tool", ".git/config") { open(my $f, "<", $_) and chown(-1, $) + 0, $f) and print "OPEN" }`,
+    ),
+  ],
+  [
+    "a lease that keeps others from opening a file",
+    perl(`open(my $f, "<", "src/run.sh") and fcntl($f, 1024, 1) and print "OPEN"`),
+  ],
   ["writing in /etc", `echo x > /etc/toolwright-test && echo OPEN`],
   ["writing in /usr", `echo x > /usr/toolwright-test && echo OPEN`],
   ["reading a private folder of a toolchain", `cat $TOOLS/lib/private/key | grep PRIVATE && echo OPEN`],

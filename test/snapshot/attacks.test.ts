@@ -61,13 +61,14 @@ async function attack({ prefix, env, named = [] }: Situation): Promise<{
 
 /**
  * One attack for each thing that a tier does for snapshots, with its result: git writes nothing outside, reads nothing
- * outside, and can still store and read objects. Without a sandbox, the first two give different results. Every night all
- * attacks run in each tier.
+ * outside, also while folders are exchanged, and can still store and read objects. Without a sandbox, the first two give
+ * different results. Every night all attacks run in each tier.
  */
 const IN_EACH_TIER = {
   "the object folder as a link": { taken: "TOOL_COMMAND_FAILED", isSame: true },
   "objects of another repository as alternates": { taken: "TOOL_COMMAND_FAILED", leaked: false },
   "a store next to the files": { taken: "done", leaked: false },
+  "a folder exchanged for a link while a snapshot is restored": { leaked: false },
   "an object that was rewritten under its old id": { restored: "TOOL_PATH_PROTECTED", content: "later\n" },
 };
 

@@ -4,8 +4,8 @@
  * many times.
  */
 import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 export interface ByteFiles {
   /** Returns a descriptor at the first byte, which the caller closes, or undefined if the file cannot be created. */
@@ -19,6 +19,7 @@ export function createByteFiles(): ByteFiles {
       const key = Buffer.from(bytes).toString("latin1");
       try {
         const file = files.get(key) ?? createNameless(bytes);
+        if (file === undefined) return undefined;
         // The first map entry is the least recently used.
         files.delete(key);
         files.set(key, file);
@@ -40,8 +41,10 @@ export const byteFiles = createByteFiles();
 
 const MAX_FILES = 16;
 
-function createNameless(bytes: Uint8Array): number {
-  const path = join(tmpdir(), `toolwright-${process.pid}-${process.hrtime.bigint()}`);
+function createNameless(bytes: Uint8Array): number | undefined {
+  const folder = temporaryFolder();
+  if (folder === undefined) return undefined;
+  const path = join(folder, `toolwright-${process.pid}-${process.hrtime.bigint()}`);
   const file = openSync(path, "wx+", 0o600);
   unlinkSync(path);
   writeSync(file, bytes);

@@ -7,9 +7,9 @@ import { execFile } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { DEFAULT_PATH } from "../tiers/clean-environment.ts";
 
 export interface OutputPipe {
@@ -70,9 +70,11 @@ function readPipe(fd: number, onChunk: (chunk: Buffer) => void): Readable {
 
 async function makePipes(): Promise<Ends[]> {
   const made: Ends[] = [];
+  const place = temporaryFolder();
+  if (place === undefined) return made;
   let folder: string | undefined;
   try {
-    folder = mkdtempSync(join(tmpdir(), "toolwright-pipes-"));
+    folder = mkdtempSync(join(place, "toolwright-pipes-"));
     const paths = Array.from({ length: PIPES_AT_ONCE }, (_, index) => join(folder ?? "", String(index)));
     await promisify(execFile)("mkfifo", ["-m", "600", ...paths], { env: { PATH: DEFAULT_PATH } });
     for (const path of paths) {

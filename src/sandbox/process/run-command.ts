@@ -11,6 +11,7 @@ import type { Detected } from "../tiers/detect-isolation.ts";
 import { guardCommand } from "../protection/guard-command.ts";
 import { planProtections } from "../protection/plan-protections.ts";
 import { noteCommand } from "../protection/untrusted-files.ts";
+import { keepOutOf } from "../temporary-folder.ts";
 import type { IsolationMode, IsolationTier } from "../tiers/isolation-tier.ts";
 import { planPlain } from "../tiers/none.ts";
 import type { PlanRequest } from "../tiers/tier.ts";
@@ -75,6 +76,7 @@ export async function runConfined(
   const location = resolveInside(request.rootDir, request.cwd);
   try {
     if (!location.isFolder) throw notAFolder(request.cwd);
+    keepOutOf(location.realRoot);
     const detected = await (request.on ?? processIsolation).choose(request.isolation, location.roots, use);
     const { tier } = detected.description;
     const plain: Omit<PlanRequest, "plan"> = {

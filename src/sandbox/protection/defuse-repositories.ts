@@ -10,7 +10,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -19,13 +18,24 @@ import {
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { formatGitConfig, parseGitConfig, UNREADABLE, type ConfigEntry } from "./git-config.ts";
 import { targetOfGitFile } from "./git-folder.ts";
-import { usePlainFile } from "../read-plain-file.ts";
+import { pathFrom } from "./path-from.ts";
+import { readText, usePlainFile } from "../read-plain-file.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { O_PATH, openFolderBelow, readLinkOf, type GitUse } from "./protection-plan.ts";
 import { isBelow, realPlace } from "./rules/rule.ts";
+
+/** What git obeys in a git folder and can be turned off. */
+export const OBEYED_PARTS = ["config", "config.worktree", "hooks"] as const;
+export type ObeyedPart = (typeof OBEYED_PARTS)[number];
+
+interface Extent {
+  readonly isMoved?: boolean;
+  /** Defaults to all. */
+  readonly parts?: readonly ObeyedPart[];
+}
 
 /**
  * Returns the names of the defused settings and hooks, such as `core.fsmonitor`. With `look`, it changes nothing.
@@ -34,13 +44,13 @@ export function defuseRepository(
   root: string,
   gitDir: string,
   mode: "look" | "change",
-  { isMoved = false }: { readonly isMoved?: boolean } = {},
+  { isMoved = false, parts = OBEYED_PARTS }: Extent = {},
 ): string[] {
   const folder = openFolderBelow(root, gitDir);
   if (folder === undefined) return [];
   try {
     if (!isMoved && isOfOtherUser(`/proc/self/fd/${folder}`)) return [];
-    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir });
+    return defuseFolder(`/proc/self/fd/${folder}`, mode, { root, gitDir }, parts);
   } finally {
     closeSync(folder);
   }
@@ -90,12 +100,16 @@ interface Place {
 }
 
 /** `base` is a git folder that is held by a descriptor. `place` is undefined if its path has no text form. */
-export function defuseFolder(base: string, mode: "look" | "change", place?: Place): string[] {
+export function defuseFolder(
+  base: string,
+  mode: "look" | "change",
+  place?: Place,
+  parts: readonly ObeyedPart[] = OBEYED_PARTS,
+): string[] {
   if (mode === "change") openToOwner(base);
-  return [
-    ...["config", "config.worktree"].flatMap((name) => defuseConfig(base, name, mode, place)),
-    ...defuseHooks(base, mode),
-  ];
+  return parts.flatMap((part) =>
+    part === "hooks" ? defuseHooks(base, mode) : defuseConfig(base, part, mode, place),
+  );
 }
 
 /** A command may have removed the owner's permission to list a folder or to replace its entries. */
@@ -141,9 +155,10 @@ function isRefusedByGit({ name }: ConfigEntry): boolean {
  */
 function isOwnTree(value: string, { root, gitDir }: Place): boolean {
   try {
-    const tree = realpathSync(resolve(gitDir, value));
+    const tree = realpathSync.native(pathFrom(gitDir, value));
     const pointer = join(tree, ".git");
-    return isBelow(tree, root) && realpathSync(targetOfGitFile(pointer) ?? pointer) === realpathSync(gitDir);
+    const own = realpathSync.native(targetOfGitFile(pointer) ?? pointer);
+    return isBelow(tree, root) && own === realpathSync.native(gitDir);
   } catch {
     return false; // Whatever appears there later would be the work tree.
   }
@@ -241,7 +256,7 @@ function readPlain(path: string): Content | undefined {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
     const content = usePlainFile(path, flags, (descriptor, { size, nlink }): Content => {
       if (size > MAX_CONFIG_BYTES) return { text: "", why: "too large" };
-      const text = readFileSync(descriptor, "utf8");
+      const text = readText(descriptor);
       // Through its other name it could be changed later.
       return nlink > 1 ? { text, why: "a hard link" } : { text };
     });
@@ -250,8 +265,8 @@ function readPlain(path: string): Content | undefined {
   } catch (error) {
     rethrowExhausted(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ELOOP") return { text: "", why: "a link" };
-    return code === "EACCES" ? { text: "", why: "cannot be read" } : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    return { text: "", why: code === "ELOOP" ? "a link" : "cannot be read" };
   }
 }
 

@@ -5,11 +5,12 @@
  * reads it. Git itself never lists such a path, so a list with one is always forged.
  */
 import { constants, readFileSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readPlainFile, usePlainFile } from "../read-plain-file.ts";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
 import { commonFolderOf } from "./git-folder.ts";
 import { foldName } from "./protected-names.ts";
+import { pathFrom } from "./path-from.ts";
 import { realPathOf } from "./rules/rule.ts";
 
 export interface ForgedList {
@@ -180,18 +181,18 @@ function badConflict(gitFolder: string, isHidden: (path: string) => boolean): st
   const paths = text.split("\0").map((line) => line.slice(line.indexOf("\t") + 1));
   return paths.find(
     (path) =>
-      path !== "" && (BAD.test(path) || trees.some((tree) => isHidden(realPathOf(resolve(tree, path))))),
+      path !== "" && (BAD.test(path) || trees.some((tree) => isHidden(realPathOf(pathFrom(tree, path))))),
   );
 }
 
 function workTreesOf(gitFolder: string): string[] {
   const linked = readPlainFile(join(gitFolder, "gitdir"), MAX_LIST_BYTES)?.trimEnd();
   const named = settingsOf(gitFolder).flatMap(({ name, value }) =>
-    name === "core.worktree" && value !== undefined ? [resolve(gitFolder, value)] : [],
+    name === "core.worktree" && value !== undefined ? [pathFrom(gitFolder, value)] : [],
   );
   return [
     ...(foldName(basename(gitFolder)) === ".git" ? [dirname(gitFolder)] : []),
-    ...(linked === undefined ? [] : [dirname(resolve(gitFolder, linked))]),
+    ...(linked === undefined ? [] : [dirname(pathFrom(gitFolder, linked))]),
     ...named,
   ];
 }

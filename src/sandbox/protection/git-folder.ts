@@ -5,7 +5,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { readPlainFile } from "../read-plain-file.ts";
-import { foldName, GIT_OPERATIONS, isGitObeyedName } from "./protected-names.ts";
+import { foldName, GIT_OPERATIONS, isGitObeyedName, isRefPath } from "./protected-names.ts";
 
 /**
  * Whether git would obey a file at `below` in `folder`. This holds for a part that git runs or reads settings from,
@@ -14,10 +14,10 @@ import { foldName, GIT_OPERATIONS, isGitObeyedName } from "./protected-names.ts"
  */
 export function completesRepository(folder: string, below: string): boolean {
   const [name = "", second = ""] = below.split("/").map(foldName);
-  if (GIT_OPERATIONS.has(name) && isGitObeyedName(second))
-    return isRepository((part) => isThere(folder, part));
-  if (!PARTS.has(name) && !isGitObeyedName(name)) return false;
   const has = (part: string): boolean => isThere(folder, part);
+  const isOfOperation = GIT_OPERATIONS.has(name) && isGitObeyedName(second);
+  if ((isOfOperation || isRefPath(below.split("/"))) && isRepository(has)) return true;
+  if (!PARTS.has(name) && !isGitObeyedName(name)) return false;
   const willHave = (part: string): boolean => name === part.toLowerCase() || has(part);
   if (!isRepository(willHave)) return false;
   return isGitObeyedName(name) || (!isRepository(has) && OBEYED.some(has));

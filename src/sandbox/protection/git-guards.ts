@@ -5,10 +5,11 @@
  */
 import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readPlainFile } from "../read-plain-file.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { pathFrom } from "./path-from.ts";
 import { linkedFromGit } from "./linked-targets.ts";
 
 export interface GitGuards {
@@ -58,16 +59,22 @@ export function readGitGuards(place: GitPlace): GitGuards {
     }
     // Git updates a submodule in the folder of that submodule, whose path is its name unless it was moved.
     const submodule = /^submodule\.(.*)\.update$/s.exec(name)?.[1];
-    const started = submodule === undefined ? place.workTree : resolve(place.workTree, submodule);
-    for (const word of wordsOf(value, place.workTree)) {
-      for (const base of [started, place.workTree, place.gitDir, dirname(file)]) {
+    const started = submodule === undefined ? place.workTree : pathFrom(place.workTree, submodule);
+    const isCommandLine = COMMAND_LINES.test(name);
+    const words = knownWordsOf(entry, value, place.workTree);
+    const isElsewhere = isCommandLine && ENTERS_FOLDER.test(value);
+    const entered = isElsewhere ? words.map((word) => absolute(word, started)).filter(isFolder) : [];
+    for (const word of words) {
+      for (const base of [started, place.workTree, place.gitDir, dirname(file), ...entered]) {
         const path = absolute(word, base);
         if (isFile(path)) programs.add(path);
       }
-      const path = absolute(word, started);
       // Settings of the user and the machine apply to every folder, so nothing is created for them.
-      if (isOwn.has(entry) && COMMAND_LINES.test(name) && isProgramPath(word) && isNothing(path))
-        missing.add(path);
+      if (!isOwn.has(entry) || !isCommandLine || !isProgramPath(word, value)) continue;
+      for (const base of [started, ...entered]) {
+        const path = absolute(word, base);
+        if (isNothing(path)) missing.add(path);
+      }
     }
   }
   const linked = linkedFromGit(place.gitDir, folders);
@@ -94,12 +101,17 @@ const COMMAND_LINES =
   /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:textconv|command)|diff\.external|merge\..*\.driver|core\.(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy)|alias\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|submodule\..*\.update|gpg\.ssh\.defaultkeycommand|core\.alternaterefscommand|gc\.recentobjectshook|tar\..*\.command|hook\..*\.command|(?:browser|man|guitool)\..*\.(?:cmd|path)|sendemail\..*cmd|imap\.tunnel|remote\..*\.(?:uploadpack|receivepack))$/s;
 
 /**
- * Whether a word is a path. Git looks up words without a slash in PATH. An option, a placeholder or an address is not
- * a path.
+ * Whether a word is a path. Git looks up words without a slash in PATH, unless they are scripts for an interpreter. An
+ * option, a placeholder or an address is not a path.
  */
-function isProgramPath(word: string): boolean {
-  return word.includes("/") && !/^-|%|:\/\/|[*?$\s"'`;|&()<>=\\]/.test(word);
+function isProgramPath(word: string, line: string): boolean {
+  const isPath = word.includes("/") || (SCRIPT.test(word) && INTERPRETER.test(line));
+  return isPath && !/^-|%|:\/\/|[*?$\s"'`;|&()<>={}\\]/.test(word);
 }
+
+const SCRIPT = /^[\w.-]+\.(?:sh|bash|zsh|ksh|fish|py|pl|rb|php|lua|awk|[cm]?[jt]s)$/;
+const INTERPRETER =
+  /(?:^|[\s/!"'`;|&(])(?:(?:ba|da|z|k)?sh|fish|python[\d.]*|perl|ruby|php|lua|g?awk|node|deno|bun|tsx|source|\.)\s/;
 
 interface Settings {
   readonly entries: readonly { readonly entry: ConfigEntry; readonly file: string }[];
@@ -165,7 +177,23 @@ export function userSettings(): string[] {
 
 function absolute(path: string, base: string): string {
   if (path === "~" || path.startsWith("~/")) return join(process.env["HOME"] ?? homedir(), path.slice(1));
-  return isAbsolute(path) ? resolve(path) : resolve(base, path);
+  return pathFrom(base, path);
+}
+
+const ENTERS_FOLDER = /(?:^|[\s;&|(!{"'])(?:cd|pushd)\s|\s-C\s/;
+
+const splitLines = new WeakMap<
+  ConfigEntry,
+  { readonly workTree: string; readonly words: readonly string[] }
+>();
+
+/** Every command needs them, and entries of a file that has not changed stay the same objects. */
+function knownWordsOf(entry: ConfigEntry, value: string, workTree: string): readonly string[] {
+  const before = splitLines.get(entry);
+  if (before?.workTree === workTree) return before.words;
+  const words = wordsOf(value, workTree);
+  splitLines.set(entry, { workTree, words });
+  return words;
 }
 
 /**
@@ -173,16 +201,32 @@ function absolute(path: string, base: string): string {
  * expressions for the work tree are replaced by its path.
  */
 function wordsOf(value: string, workTree: string): string[] {
-  const line = value.replaceAll(WORK_TREE, () => workTree);
+  const line = withVariables(value.replaceAll(WORK_TREE, () => workTree));
   const quoted = [...line.matchAll(/"([^"]+)"|'([^']+)'/g)].map(
     ([, double, single]) => double ?? single ?? "",
   );
   const escaped = line.split(/(?<!\\)\s+/).map((word) => word.replaceAll(/\\(.)/g, "$1"));
-  const words = [...line.split(/[\s"'`;|&()<>=]+/), ...quoted, ...escaped].flatMap((word) => {
+  // A word may be quoted in part.
+  const joined = line.replaceAll(/["']/g, "").split(/[\s`;|&()<>={}]+/);
+  const words = [...line.split(/[\s"'`;|&()<>={}]+/), ...joined, ...quoted, ...escaped].flatMap((word) => {
     const plain = word.replace(/^!/, "");
     return plain === "" || plain.length > 1_000 ? [] : [plain];
   });
   return [...new Set(words)];
+}
+
+/** Replaces variables that the line itself sets (`d=tools; $d/x`), and defaults of others (`${TOOL:-tools/x}`). */
+function withVariables(line: string): string {
+  const set = new Map(
+    [...line.matchAll(/(?:^|[\s;&|(!{])([A-Za-z_]\w*)=["']?([^\s;&|"'`]*)/g)].map(
+      ([, name = "", value = ""]) => [name, value],
+    ),
+  );
+  return line
+    .replaceAll(/\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, (all, plain?: string, braced?: string) => {
+      return set.get(plain ?? braced ?? "") ?? all;
+    })
+    .replaceAll(/\$\{[A-Za-z_]\w*:?[-=+]([^}]*)\}/g, " $1 ");
 }
 
 const WORK_TREE =
@@ -191,6 +235,14 @@ const WORK_TREE =
 function isNothing(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false; // A parent is not a folder.
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
     return false; // A parent is not a folder.
   }

@@ -5,8 +5,10 @@
  * never follow one.
  */
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
+import { pathFrom } from "./path-from.ts";
+import { isRefPath } from "./protected-names.ts";
 import { readLinkOf } from "./protection-plan.ts";
 import { realPathOf } from "./rules/rule.ts";
 
@@ -34,6 +36,7 @@ export function strayLinks(gitFolder: string, isOff: (path: string) => boolean):
     const { links, folders, isClosed } = readListing(folder);
     if (isClosed) closed.push(folder);
     for (const name of links) {
+      if (isSymbolicRef(gitFolder, `${folder}/${name}`)) continue;
       const target = targetOf(`${folder}/${name}`);
       if (target !== undefined && isOff(target)) found.push({ path: `${folder}/${name}`, target });
     }
@@ -51,10 +54,16 @@ const ELSEWHERE: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
 /** Objects themselves get their name by a rename, which replaces a link. Lists of them are written through it. */
 const WRITTEN_OBJECTS: ReadonlySet<string> = new Set(["info", "pack"]);
 
+/** The old form of a symbolic ref: git does not write through it, but replaces it. */
+function isSymbolicRef(gitFolder: string, link: string): boolean {
+  const isOfRef = isRefPath(link.slice(gitFolder.length + 1).split("/"));
+  return isOfRef && readLinkOf(link)?.startsWith("refs/") === true;
+}
+
 /** Follows other links on the way, which a later command may have made. */
 function targetOf(link: string): string | undefined {
   const target = readLinkOf(link);
-  return target === undefined ? undefined : realPathOf(resolve(dirname(link), target));
+  return target === undefined ? undefined : realPathOf(pathFrom(dirname(link), target));
 }
 
 interface Listing {

@@ -146,13 +146,66 @@ test("links in a git folder that lead to protected files are removed, so that gi
     ["logs/refs/heads/x", "../../.."],
     ["objects/pack/multi-pack-index", "/nowhere/file"],
     ["moved", "/nowhere/other"],
+    // Spelled as a plain file of the root, which is not where it leads.
+    ["TAG_EDITMSG", "../way/../config"],
   ];
+  symlinkSync(".git/objects", join(root, "way"));
   rmSync(join(git, "moved"));
   for (const [name, target] of links) symlinkSync(target, join(git, name));
-  symlinkSync("../plain", join(git, "FETCH_HEAD"));
+  symlinkSync("../plain", join(git, "description"));
   expect(() => running.finish()).toThrow(/MERGE_MSG" \(to "config"\), through which git would write/);
   expect(links.filter(([name]) => isLink(join(git, name)))).toEqual([]);
-  expect([isLink(join(git, "mine")), isLink(join(git, "FETCH_HEAD"))]).toEqual([true, true]);
+  expect([isLink(join(git, "mine")), isLink(join(git, "description"))]).toEqual([true, true]);
+});
+
+test("refs through which git would write to its other files are removed", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  for (const name of ["refs/heads", "refs/tags", "worktrees/w/refs/bisect"])
+    mkdirSync(join(git, name), { recursive: true });
+  writeFileSync(join(git, "refs/heads/mine"), "ref: mine");
+  const running = guard();
+  const forged: readonly (readonly [string, string])[] = [
+    ["ORIG_HEAD", "ref: commondir\n"],
+    ["refs/heads/spaces", "ref:\n\t commondir \r\n "],
+    ["refs/tags/zero", "ref: hooks/x\0"],
+    ["refs/tags/large", `ref: ${" ".repeat(70_000)}commondir`],
+    ["refs/x", "ref: main-worktree/commondir"],
+    ["refs/y", "ref: ORIG"],
+    ["worktrees/w/HEAD", "ref: worktrees/w/commondir"],
+    ["worktrees/w/refs/bisect/bad", "ref: config.worktree"],
+  ];
+  for (const [name, text] of forged) writeFileSync(join(git, name), text);
+  symlinkSync("../plain", join(git, "FETCH_HEAD"));
+  symlinkSync("../../plain", join(git, "refs/linked"));
+  symlinkSync("refs/../plain", join(git, "X_HEAD"));
+  const kept: readonly (readonly [string, string])[] = [
+    ["HEAD", "ref: refs/heads/main\n"],
+    ["refs/heads/id", `${"0".repeat(40)}\n`],
+    ["refs/heads/named", "ref: refs/heads/x\n"],
+    ["worktrees/w/ORIG_HEAD", "ref: main-worktree/HEAD\n"],
+    ["COMMIT_EDITMSG", "ref: commondir\n"],
+  ];
+  for (const [name, text] of kept) writeFileSync(join(git, name), text);
+  symlinkSync("refs/heads/main", join(git, "CHERRY_PICK_HEAD"));
+  expect(() => running.finish()).toThrow(/symbolic ref ".git\/ORIG_HEAD" \(to "commondir"\)/);
+  const names = [...forged.map(([name]) => name), "FETCH_HEAD", "X_HEAD", "refs/linked"];
+  expect(names.filter((name) => existsSync(join(git, name)) || isLink(join(git, name)))).toEqual([]);
+  expect(kept.map(([name]) => readFileSync(join(git, name), "utf8"))).toEqual(kept.map(([, text]) => text));
+  expect(readFileSync(join(git, "refs/heads/mine"), "utf8")).toBe("ref: mine");
+  expect(isLink(join(git, "CHERRY_PICK_HEAD"))).toBe(true);
+});
+
+test("what a rebase updates in the end can only be refs", () => {
+  const git = makeRepository(".");
+  writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+  mkdirSync(join(git, "rebase-merge"));
+  const list = join(git, "rebase-merge/update-refs");
+  const [branch, id] = ["refs/heads/b", "0".repeat(40)];
+  const running = guard();
+  writeFileSync(list, [branch, id, id, "commondir\r", id, id].join("\n"));
+  expect(() => running.finish()).toThrow(/update-refs" \(commondir\)/);
+  expect(readFileSync(list, "utf8")).toBe(`${branch}\n${id}\n${id}\n`);
 });
 
 test.runIf(!isRoot || canBecomeOther)("links in a folder that a command made unlistable are removed", () => {
@@ -249,6 +302,46 @@ test("forged lists and links are removed below folders whose names are not UTF-8
   expect(readdirSync(below("/.git")).toSorted()).toEqual(["HEAD", "config", "hooks", "objects", "refs"]);
 });
 
+describe("a repository that was there, but incomplete", () => {
+  test.each([
+    ["an empty .git", () => mkdirSync(join(root, "sub/.git"), { recursive: true })],
+    ["a submodule with hooks only", () => mkdirSync(join(root, ".git/modules/a/hooks"), { recursive: true })],
+  ])("%s gets no settings and no hooks from a command", (name, make) => {
+    make();
+    const running = guard();
+    const folder = name.includes("hooks") ? join(root, ".git/modules/a") : join(root, "sub/.git");
+    const made = makeRepository("made");
+    // The hooks of the submodule are read-only for a command.
+    for (const part of name.includes("hooks") ? ["HEAD", "objects", "refs", "config"] : readdirSync(made))
+      renameSync(join(made, part), join(folder, part));
+    rmSync(join(root, "made"), { recursive: true });
+    expect(() => running.finish()).toThrow("core.fsmonitor");
+    expect(readFileSync(join(folder, "config"), "utf8")).toContain("#| ");
+    expect(lstatSync(join(folder, "hooks")).isDirectory()).toBe(true);
+  });
+
+  test("is replaced by a folder that was protected elsewhere: its settings are turned off", () => {
+    const [git, other] = [makeRepository("."), makeRepository("other")];
+    for (const folder of [git, other]) writeFileSync(join(folder, "config"), "[core]\n\tbare = false\n");
+    const running = guard();
+    renameSync(git, join(root, "kept"));
+    renameSync(other, git);
+    writeFileSync(join(git, "config"), EVIL);
+    expect(() => running.finish()).toThrow("core.fsmonitor");
+    expect(readFileSync(join(git, "config"), "utf8")).toContain("#| ");
+  });
+
+  test("settings of a work tree stay off, even if git does not read them yet", () => {
+    const git = makeRepository(".");
+    writeFileSync(join(git, "config"), "[core]\n\tbare = false\n");
+    const running = guard();
+    writeFileSync(join(git, "config.worktree"), EVIL);
+    expect(() => running.finish()).toThrow("core.fsmonitor");
+    expect(readFileSync(join(git, "config.worktree"), "utf8")).toContain("#| ");
+    expect(lstatSync(join(git, "hooks/pre-commit")).mode & 0o111).toBe(0o111);
+  });
+});
+
 describe("a repository with a program that appears while a command runs", () => {
   test("is turned off, and its settings can be restored", () => {
     const running = guard();
@@ -326,6 +419,20 @@ describe("a link on the way to what git runs or obeys", () => {
     expect(() => running.finish()).toThrow(replaced);
     expect(readFileSync(join(root, "link"), "utf8")).toBe(program);
     expect(isProgram("link")).toBe(false);
+  });
+
+  test("is the hooks folder of a root that is a git folder itself: a folder in its place has no programs", () => {
+    for (const name of ["objects", "refs", "mine"]) mkdirSync(join(root, name));
+    writeFileSync(join(root, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(root, "config"), EVIL);
+    symlinkSync("mine", join(root, "hooks"));
+    const running = guard();
+    unlinkSync(join(root, "hooks"));
+    mkdirSync(join(root, "hooks"));
+    writeFileSync(join(root, "hooks/update"), "#!/bin/sh\n", { mode: 0o755 });
+    expect(() => running.finish()).toThrow(/"hooks" was replaced/);
+    expect(lstatSync(join(root, "hooks/update")).mode & 0o111).toBe(0);
+    expect(readFileSync(join(root, "config"), "utf8")).toBe(EVIL);
   });
 
   test("is the second of two that a hook leads through", () => {

@@ -6,10 +6,17 @@
 import { closeSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { commonFolderOf } from "./git-folder.ts";
-import { defuseNamed, defuseRepository, openToOwner, separateFile } from "./defuse-repositories.ts";
+import {
+  defuseNamed,
+  defuseRepository,
+  OBEYED_PARTS,
+  openToOwner,
+  separateFile,
+} from "./defuse-repositories.ts";
 import { reopenFolder } from "./reopen-folder.ts";
 import { restoreLinks } from "./restore-links.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { forgedRefs, type ForgedRef } from "./forged-refs.ts";
 import { readGitGuards } from "./git-guards.ts";
 import { strayLinks, type StrayLink } from "./git-links.ts";
 import { CLOSED, defuseObscure, findObscure } from "./obscure-repositories.ts";
@@ -22,6 +29,7 @@ import {
   type ProtectionPlan,
 } from "./protection-plan.ts";
 import { isInside } from "../is-inside.ts";
+import { openParts } from "./open-parts.ts";
 import { scanRoot, type RootFinds } from "./scan-root.ts";
 import type { IsolationTier } from "../tiers/isolation-tier.ts";
 import { foldName, GIT_OBEYED, isGitPath, isOwnName } from "./protected-names.ts";
@@ -70,17 +78,19 @@ export function guardCommand(
     plan.protections.some(({ kind, path: hidden }) => kind.startsWith("hide") && isInside(path, hidden));
   const linksBefore = plan.finds.gitFolders.map((folder) => strayLinks(folder, isOffBefore));
   const before = {
-    folders: new Set(plan.finds.gitFolders.map((path) => idOf(identityAt(path)))),
+    folders: new Map(plan.finds.gitFolders.map((path) => [path, idOf(identityAt(path))])),
     own: new Map(plan.finds.own.map((path) => [path, fileBehind(path)])),
-    repositories: new Set([...plan.finds.gitFolders, ...plan.finds.gitLinks, ...plan.finds.gitFiles]),
+    repositories: openParts(plan),
     withCommon: new Set(plan.finds.gitFolders.filter((folder) => commonFolderOf(folder) !== undefined)),
     closed: new Set([...plan.finds.closed, ...linksBefore.flatMap(({ closed }) => closed)]),
     lost: new Set(plan.finds.lost),
     links: new Set(linksBefore.flatMap(({ links }) => links).map(idOfLink)),
+    refs: new Set(plan.finds.gitFolders.flatMap((folder) => forgedRefs(folder).map(idOfRef(folder)))),
     indexes: new Map(plan.finds.gitFolders.map((folder) => [folder, indexStamps(folder)])),
     operations: new Map(plan.finds.gitFolders.map((folder) => [folder, programsOfOperations(folder)])),
     obscure: new Map(findObscure(root).map(({ key, stamp }) => [key, stamp])),
   };
+  const foldersBefore = new Set(before.folders.values());
   const watched = new Set(plan.protections.flatMap((each) => (each.watched ? [each.path] : [])));
   /** By path. A violation that was seen while the command ran still counts if it is reverted before the end. */
   const violations = new Map<string, Violation>();
@@ -133,11 +143,16 @@ export function guardCommand(
       if (!before.closed.has(path)) violations.set(path, { kind: "closed", path });
     for (const path of finds.own) if (!before.own.has(path)) violations.set(path, { kind: "appeared", path });
     for (const path of finds.gitFolders) {
-      const isNew = !before.repositories.has(path) && !isOutOfReach(path);
+      const id = idOf(identityAt(path));
+      // An older command, which does not have these mounts, may have put another folder there.
+      const isNew = before.folders.get(path) !== id && !isOutOfReach(path);
+      // Folders that the command closed are opened first, and the error names them.
+      const links = linksOf(path, isOffNow, mode);
+      // Of a folder that was there before, a part may be new: a command can begin a repository and a later one finish it.
+      const parts = isNew ? OBEYED_PARTS : (before.repositories.get(path) ?? []);
       // A folder that was there before may have been moved: its content proves nothing.
-      const taken = isNew
-        ? defuseRepository(root, path, mode, { isMoved: before.folders.has(idOf(identityAt(path))) })
-        : [];
+      const isMoved = foldersBefore.has(id);
+      const taken = parts.length > 0 ? defuseRepository(root, path, mode, { isMoved, parts }) : [];
       // The user's own settings may name a folder of hooks in every work tree.
       if (isNew && mode === "change")
         for (const folder of hookFoldersOf(path))
@@ -147,7 +162,7 @@ export function guardCommand(
         violations.set(join(path, "commondir"), { kind: "redirected", path: join(path, "commondir") });
         if (mode === "change") removePointer(root, join(path, "commondir"));
       }
-      for (const link of linksOf(path, isOffNow, mode)) {
+      for (const link of links) {
         if (before.links.has(idOfLink(link))) continue;
         violations.set(link.path, { kind: "link", path: link.path, taken: [readLinkOf(link.path) ?? ""] });
         if (mode === "change") removePointer(root, link.path, "only a link");
@@ -159,6 +174,12 @@ export function guardCommand(
       )) {
         violations.set(join(path, file), { kind: "forged", path: join(path, file), taken: [listed] });
         if (mode === "change") removePointer(root, join(path, file));
+      }
+      for (const ref of forgedRefs(path)) {
+        if (before.refs.has(idOfRef(path)(ref))) continue;
+        const file = join(path, ref.file);
+        violations.set(file, { kind: "ref", path: file, taken: [ref.target] });
+        if (mode === "change") removePointer(root, file);
       }
       // Not while the command runs: its own rebase may use such lines.
       if (mode === "change") {
@@ -226,6 +247,11 @@ function hookFoldersOf(gitDir: string): readonly string[] {
 
 /** A link that was there may have a new target. */
 const idOfLink = ({ path, target }: StrayLink): string => `${path}\0${target}`;
+
+const idOfRef =
+  (folder: string) =>
+  ({ file, target }: ForgedRef): string =>
+    `${folder}/${file}\0${target}`;
 
 const idOf = (identity: Identity | undefined): string => `${identity?.dev}:${identity?.ino}`;
 

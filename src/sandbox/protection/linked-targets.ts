@@ -1,7 +1,8 @@
 /** Targets of links that git or Toolwright would follow: changing the target changes what runs. */
 import { readdirSync, readlinkSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isInside } from "../is-inside.ts";
+import { pathFrom } from "./path-from.ts";
 import { foldName, GIT_OBEYED, isOwnName } from "./protected-names.ts";
 
 export interface LinkedTargets {
@@ -33,7 +34,7 @@ function linksIn(folder: string, isWanted: (name: string) => boolean): { name: s
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isSymbolicLink() && isWanted(entry.name))
-      .map(({ name }) => ({ name, target: resolve(folder, readlinkSync(join(folder, name))) }));
+      .map(({ name }) => ({ name, target: pathFrom(folder, readlinkSync(join(folder, name))) }));
   } catch {
     return []; // There is no such folder.
   }

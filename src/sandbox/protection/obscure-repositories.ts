@@ -7,6 +7,7 @@ import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } fr
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 import { defuseFolder, openToOwner } from "./defuse-repositories.ts";
 import { forgedLists, indexStamps } from "./forged-lists.ts";
+import { forgedRefs } from "./forged-refs.ts";
 import { strayLinks, type StrayLink } from "./git-links.ts";
 import { O_PATH } from "./protection-plan.ts";
 import { obscureFolders } from "./scan-root.ts";
@@ -69,6 +70,7 @@ function describe(names: readonly Buffer[], base: string): ObscureRepository {
     ...files.map((name) => stampOf(`${base}/${name}`)),
     ...indexStamps(base).values(),
     ...links,
+    ...forgedRefs(`${base}/.`).map(({ file, target }) => file + target),
   ];
   return { ...nameOf(names), stamp: stamps.join(" ") };
 }
@@ -101,6 +103,7 @@ export function defuseObscure(
   const taken = within(root, names, (base) => {
     const forged = [
       ...forgedLists(base, new Map<string, string>(), isOff).map(({ file }) => file),
+      ...forgedRefs(`${base}/.`).map(({ file }) => file),
       ...linksIn(base, isOff).map(({ path }) => path),
     ];
     if (mode === "change") for (const file of forged) unlinkQuietly(`${base}/${file}`);

@@ -47,6 +47,12 @@ test("where a link stands in for git's settings, the whole folder is read-only",
   expect(found()).toEqual(["readOnly .git"]);
 });
 
+test("where the root is a git folder with such a link, the rest is read-only", () => {
+  for (const path of ["HEAD", "objects/x", "refs/x", "config"]) make(path);
+  symlinkSync("/etc", join(root, "hooks"));
+  expect(found()).toEqual(["readOnly config"]);
+});
+
 test("a worktree's .git file is read-only", () => {
   make(".git");
   expect(found()).toEqual(["readOnly .git"]);
@@ -90,6 +96,20 @@ test("if descriptors run out, the plan fails instead of leaving paths unprotecte
   const argv = ["--nofile=64:64", process.execPath, "--no-warnings", "--experimental-strip-types"];
   const ended = spawnSync("prlimit", [...argv, "--input-type=module", "-e", program], { encoding: "utf8" });
   expect(ended.stdout).toBe("EMFILE\n");
+});
+
+test("if the disk is full, the plan fails instead of leaving a missing path to the command", () => {
+  const module = JSON.stringify(join(import.meta.dirname, "plan-protections.ts"));
+  const program = `const { mkdirSync, writeFileSync } = await import("node:fs"); process.chdir(${JSON.stringify(root)});
+    const { planProtections } = await import(${module});
+    mkdirSync(".git"); writeFileSync(".git/config", "[core]\\nhooksPath = .husky\\n");
+    try { for (let each = 0; ; each += 1) mkdirSync("f" + each); } catch (error) { console.log(error.code); }
+    try { planProtections({ root: process.cwd(), hidden: [], readOnly: [], rootReadOnly: false }); console.log("planned"); }
+    catch (error) { console.log(error.code); }`;
+  const mount = `mount -t tmpfs -o nr_inodes=16 none ${root} && exec "$@"`;
+  const node = [process.execPath, "--no-warnings", "--experimental-strip-types", "--input-type=module"];
+  const argv = ["-Urm", "/bin/sh", "-c", mount, "sh", ...node, "-e", program];
+  expect(spawnSync("unshare", argv, { encoding: "utf8" }).stdout).toBe("ENOSPC\nTOOL_DISK_FULL\n");
 });
 
 test("paths outside the root are not its business", () =>

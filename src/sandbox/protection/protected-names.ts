@@ -14,6 +14,7 @@ const GIT_OBEYED_NAMES: ReadonlySet<string> = new Set([
   ...GIT_OBEYED,
   "git-rebase-todo",
   "strategy",
+  "update-refs",
   "opts",
   "apply-opt",
   "index",
@@ -38,6 +39,16 @@ export function isOwnName(name: string): boolean {
 export function isGitObeyedName(name: string): boolean {
   return GIT_OBEYED_NAMES.has(name) || name.startsWith("sharedindex.");
 }
+
+/** Whether a path in a git folder names a ref. Git writes through a symbolic ref, so file tools may write none. */
+export function isRefPath([first = "", ...rest]: readonly string[]): boolean {
+  if (first === "refs") return rest.length > 0 && !rest.includes("..");
+  return rest.length === 0 && ROOT_REF.test(first);
+}
+
+/** Those that git itself writes next to its folder `refs`. */
+const ROOT_REF =
+  /^(?:[A-Z_]*HEAD|AUTO_MERGE|MERGE_AUTOSTASH|BISECT_EXPECTED_REV|NOTES_MERGE_(?:REF|PARTIAL))$/;
 
 /** Default names of a runtime's store. `name` is folded. */
 export function isStoreName(name: string): boolean {
@@ -67,5 +78,7 @@ export function isGitPath(path: readonly string[]): boolean {
   const git = names.indexOf(".git");
   if (git === -1) return false;
   // A `.git` file points git to any folder that its writer chooses.
-  return git === names.length - 1 || names.slice(git + 1).some(isGitObeyedName);
+  if (git === names.length - 1 || names.slice(git + 1).some(isGitObeyedName)) return true;
+  // A repository of a submodule or a work tree begins further down.
+  return path.some((_, index) => index > git && isRefPath(path.slice(index)));
 }

@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { ToolwrightError } from "../../errors.ts";
 import { isInside } from "../is-inside.ts";
 import { rethrowExhausted } from "../rethrow-exhausted.ts";
 
@@ -100,7 +101,8 @@ export function holdProtections(
     for (const each of found) {
       const { path, usedAs } = each;
       if (path === realRoot || (usedAs === undefined && !isInside(path, realRoot))) continue;
-      if (isInside(path, realRoot) && hold(path) !== undefined) {
+      // With `..` in it, the path is only a way to another, which was found too.
+      if (isInside(path, realRoot) && path === resolve(path) && hold(path) !== undefined) {
         if (stronger(each.kind, kinds.get(path)?.kind)) kinds.set(path, each);
         pinAbove(path);
       } else if (usedAs !== undefined) {
@@ -227,9 +229,9 @@ export function followInside(
 ): { readonly links: readonly { readonly path: string; readonly target: string }[]; readonly end: string } {
   const links: { path: string; target: string }[] = [];
   // The root is a real path, so links are below it, or outside.
-  let place = root;
+  let place = isInside(path, root) ? root : "/";
   let followed = 0;
-  const left = relative(root, path).split("/");
+  const left = path.slice(place.length).split("/");
   for (let name = left.shift(); name !== undefined; name = left.shift()) {
     const next = resolve(place, name);
     const target = followed < MAX_LINKS ? readLinkOf(next) : undefined;
@@ -295,11 +297,20 @@ export function makeMissing(realRoot: string, path: string, what: "folder" | "fi
       folder = openSync(child, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       open.push(folder);
     }
-  } catch {
+  } catch (error) {
+    rethrowExhausted(error);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // The command may have filled the disk, and can free it.
+    if (code === "ENOSPC" || code === "EDQUOT") throw noSpaceFor(relative(realRoot, path));
     // It exists, or we cannot create it, in which case the command cannot create it either.
   } finally {
     for (const descriptor of open) closeSync(descriptor);
   }
+}
+
+function noSpaceFor(path: string): ToolwrightError {
+  const message = `The disk is full, so the protected path ${JSON.stringify(path)} could not be created.`;
+  return new ToolwrightError("TOOL_DISK_FULL", message, { effect: "none" });
 }
 
 const depth = (path: string): number => path.split("/").length;

@@ -1,12 +1,14 @@
 /**
  * Handles the programs that git would run when the user continues an unfinished rebase, cherry-pick or revert: `exec`
- * lines of its list, and a merge strategy, which names a program. The same for options of `git am`, which name files. Commands of an agent may continue such an operation,
- * and so write these files. Programs that they added must not be left for the user.
+ * lines of its list, and a merge strategy, which names a program. The same for options of `git am`, which name files, and
+ * the refs that a rebase updates, which git takes for files of its folder. Commands of an agent may continue such an
+ * operation, and so write these files. What they added must not be left for the user.
  */
-import { closeSync, constants, lstatSync, readFileSync, unlinkSync } from "node:fs";
-import { usePlainFile } from "../read-plain-file.ts";
+import { closeSync, constants, lstatSync, unlinkSync } from "node:fs";
+import { readText, usePlainFile } from "../read-plain-file.ts";
 import { replacePlain } from "./defuse-repositories.ts";
 import { formatGitConfig, parseGitConfig, type ConfigEntry } from "./git-config.ts";
+import { isRefPath } from "./protected-names.ts";
 import { openFolderBelow } from "./protection-plan.ts";
 
 export interface PlantedProgram {
@@ -42,6 +44,17 @@ const FILES: readonly OperationFile[] = [
     without: () => "",
   },
   {
+    folder: "rebase-merge",
+    name: "update-refs",
+    // Three lines each: a ref, and the ids before and after.
+    programs: (text) => refsToUpdate(text).flatMap(([ref]) => (isRefPath(ref.split("/")) ? [] : [ref])),
+    without: (text, programs) =>
+      refsToUpdate(text)
+        .filter(([ref]) => !programs.includes(ref))
+        .map((lines) => `${lines.join("\n")}\n`)
+        .join(""),
+  },
+  {
     folder: "sequencer",
     name: "opts",
     programs: (text) =>
@@ -68,6 +81,14 @@ const isForeign = (word: string): boolean =>
   !/^(?:-[Cp]\d+|--(?:whitespace|directory|exclude|include)=.*|--reject|--ignore-(?:space-change|whitespace))$/s.test(
     word,
   );
+
+const refsToUpdate = (text: string): (readonly [ref: string, before: string, after: string])[] => {
+  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
+  return lines.flatMap((ref, at) => {
+    const [before, after] = [lines[at + 1], lines[at + 2]];
+    return at % 3 > 0 || before === undefined || after === undefined ? [] : [[ref, before, after] as const];
+  });
+};
 
 /** Git runs `git-merge-<strategy>`, which may be a path. */
 const isOwnStrategy = (name: string): boolean =>
@@ -122,7 +143,7 @@ function readOperationFile(path: string): { readonly text: string; readonly prob
   try {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
     const read = usePlainFile(path, flags, (descriptor, { size }) =>
-      size > MAX_BYTES ? { text: "", problem: "too large" } : { text: readFileSync(descriptor, "utf8") },
+      size > MAX_BYTES ? { text: "", problem: "too large" } : { text: readText(descriptor) },
     );
     return read ?? { text: "", problem: "not a file" };
   } catch {

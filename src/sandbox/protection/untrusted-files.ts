@@ -16,9 +16,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../is-inside.ts";
+import { isInRoot, temporaryFolders } from "../temporary-folder.ts";
 
 /** Must never throw: the call that it belongs to fails with a better error. */
 export function distrustFile(path: string): void {
@@ -118,6 +119,7 @@ function readNote(file: string): Note | undefined {
 /** Returns the path of the file, or undefined if no folder can be written. */
 function keep(kind: "untrusted" | "running", name: string, text: string): string | undefined {
   for (const folder of stateFolders(kind)) {
+    if (isInRoot(folder)) continue;
     const file = join(folder, name);
     for (const prepare of [false, true]) {
       try {
@@ -145,11 +147,10 @@ function stateFolders(kind: "untrusted" | "running"): string[] {
   const isNamed = state !== undefined && isAbsolute(state);
   const home = homedir();
   return [
+    ...(isNamed ? [join(state, "toolwright", kind)] : []),
     // A user of a service may have a home that does not exist.
-    ...(isNamed || existsSync(home)
-      ? [join(isNamed ? state : join(home, ".local/state"), "toolwright", kind)]
-      : []),
-    join(tmpdir(), `toolwright-${process.getuid?.() ?? 0}`, kind),
+    ...(existsSync(home) ? [join(home, ".local/state/toolwright", kind)] : []),
+    ...temporaryFolders().map((folder) => join(folder, `toolwright-${process.getuid?.() ?? 0}`, kind)),
   ];
 }
 

@@ -12,7 +12,8 @@ export interface Violation {
     | "closed"
     | "operation"
     | "link"
-    | "forged";
+    | "forged"
+    | "ref";
   readonly path: string;
   readonly taken?: readonly string[];
 }
@@ -46,6 +47,8 @@ function sentenceOf({ kind, taken = [] }: Violation, path: string): string {
       return `The command created the link ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write outside the root or to protected files. It was removed.`;
     case "forged":
       return `The command wrote a path into ${shown} that git never lists (${taken.map((path) => JSON.stringify(path)).join()}), and git would use that file. The list was removed. \`git reset\` makes a new index.`;
+    case "ref":
+      return `The command created the symbolic ref ${shown} (to ${taken.map((target) => JSON.stringify(target)).join()}), through which git would write to its other files. It was removed.`;
     case "closed":
       return `The command removed the permission to list or enter the folder ${shown}, in which git or Toolwright could find something to run. The permission was restored.`;
     case "operation":

@@ -4,17 +4,10 @@
  * running.
  */
 import { randomUUID } from "node:crypto";
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
+import { readText } from "../read-plain-file.ts";
 
 export interface CommandGroup {
   /** A process joins by writing its id into each of these files. */
@@ -60,7 +53,7 @@ const freshName = (): string => `${PREFIX}${process.pid}-${randomUUID()}`;
 
 /** The groups under which ours can be created, verified by creating one. */
 function findParents(): Parent[] {
-  const lines = readText("/proc/self/cgroup").split("\n");
+  const lines = readOrEmpty("/proc/self/cgroup").split("\n");
   const found = lines.flatMap((line): Parent[] => {
     const [, controllers, path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     if (controllers === "") return unifiedParents(path);
@@ -84,9 +77,9 @@ function findParents(): Parent[] {
 function unifiedParents(path: string): Parent[] {
   const own = join(MOUNT, path);
   const folders = path === "/" ? [own] : [own, dirname(own)];
-  const folder = folders.find((each) => /\bpids\b/.test(readText(join(each, "cgroup.subtree_control"))));
+  const folder = folders.find((each) => /\bpids\b/.test(readOrEmpty(join(each, "cgroup.subtree_control"))));
   if (folder === undefined || !isWritable(join(folder, "cgroup.procs"))) return [];
-  const hasMemory = /\bmemory\b/.test(readText(join(folder, "cgroup.subtree_control")));
+  const hasMemory = /\bmemory\b/.test(readOrEmpty(join(folder, "cgroup.subtree_control")));
   const limits = {
     "pids.max": `${MAX_PROCESSES}`,
     ...(hasMemory ? { "memory.max": `${MAX_MEMORY_BYTES}` } : {}),
@@ -122,9 +115,9 @@ function removeLeftovers(folder: string): void {
   }
 }
 
-function readText(path: string): string {
+function readOrEmpty(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path);
   } catch {
     return ""; // This version or controller does not exist here.
   }

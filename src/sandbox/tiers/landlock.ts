@@ -6,8 +6,9 @@
  */
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { spawn } from "node:child_process";
-import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { ToolwrightError } from "../../errors.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { viewFor, type CommandView } from "../view/command-view.ts";
 import type { Launch } from "./launch.ts";
 import type { Identity } from "../protection/protection-plan.ts";
@@ -28,7 +29,7 @@ export const landlock: Tier = {
 
 function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
   const view = viewFor(request);
-  const scratch = mkdtempSync(join(tmpdir(), "toolwright-tmp-"));
+  const scratch = mkdtempSync(join(temporaryFolder() ?? noFolder(), "toolwright-tmp-"));
   const { argv, options } = perlLauncher(need(perl), {
     kind: "landlock",
     env: { ...request.env, HOME: scratch, TMPDIR: scratch },
@@ -53,6 +54,14 @@ function planLandlock({ perl }: Programs, request: PlanRequest): Launch {
     kill: "supervisor",
     onEnd: () => removeFolder(scratch),
   };
+}
+
+function noFolder(): never {
+  throw new ToolwrightError(
+    "TOOL_SANDBOX_UNAVAILABLE",
+    "The command needs a temporary folder outside the root, and every one is inside it.",
+    { hint: "Set TMPDIR to a folder outside the sandbox root.", effect: "none" },
+  );
 }
 
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];

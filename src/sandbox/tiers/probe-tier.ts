@@ -5,11 +5,11 @@
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanPath } from "./clean-environment.ts";
 import { holdProtections } from "../protection/protection-plan.ts";
 import { runProcess } from "../process/run-process.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import type { Programs, Tier } from "./tier.ts";
 
 /** Returns the problem, or undefined if the tier works and enforces its claims. */
@@ -20,7 +20,7 @@ export async function probeTier(
 ): Promise<string | undefined> {
   let base: string;
   try {
-    base = mkdtempSync(join(tmpdir(), "toolwright-probe-"));
+    base = mkdtempSync(join(temporaryFolder() ?? "/tmp", "toolwright-probe-"));
   } catch (error) {
     return `there is no folder for temporary files: ${String(error)}`;
   }

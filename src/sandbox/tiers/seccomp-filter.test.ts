@@ -84,6 +84,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (name) => {
     expect(ask(table.ioctl, 0, 0x5412)).toBe(errno(1));
     expect(ask(table.ioctl, 0, 0x541c)).toBe(errno(1));
     expect(ask(table.ioctl, 0, 0x5401)).toBe(ALLOW);
+    expect([1024, 1025, 2].map((lease) => ask(table.fcntl, 3, lease))).toEqual([errno(1), ALLOW, ALLOW]);
   });
 
   test("denies copies of a subvolume, and allows copies of single files", () => {

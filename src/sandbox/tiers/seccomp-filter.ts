@@ -57,6 +57,7 @@ export function buildSeccompFilter(arch: SeccompArchitecture, options: SeccompOp
     ]),
   );
   program.push(...onCall(table.ioctl, judgeControl(options)));
+  program.push(...onCall(table.fcntl, [load(argument(1)), ...allowAllBut([F_SETLEASE])]));
   program.push(...onCall(table.socket, [load(argument(0)), ...allowOnly(FAMILIES[options.sockets])]));
   // A datagram socket of a pair can still send to any name. A connected stream cannot be connected again.
   const datagrams =
@@ -173,6 +174,11 @@ const BTRFS_GROUP = 0x9400;
 const BCACHEFS_GROUP = 0xbc00;
 /** FICLONE, FICLONERANGE and FIDEDUPERANGE, in the group of Btrfs for all file systems. */
 const REFLINKS = [0x4004_9409, 0x4020_940d, 0xc018_9436];
+/**
+ * A process that opens a file with a lease waits for up to 45 seconds, or gets an error: this process could then not read what a
+ * command left, while the user's git reads it.
+ */
+const F_SETLEASE = 1024;
 const SET_USER_ID = 0o4000;
 const EXECUTABLE = 0o111;
 const WRITABLE_FOR_ALL = 0o2;

@@ -62,12 +62,14 @@ const DENIED = {
 
 /**
  * Calls that change a file by its path and that Landlock does not check: mode, owner, times, attributes, length. The
- * same changes work by descriptor, and only a file that may be opened has one.
+ * same changes work by descriptor, and only a file that may be opened has one. The owner and the group not even by
+ * descriptor: to change them, a file has to be open only for reading.
  */
 const CHANGES_BY_PATH = {
   fchmodat: [268, 53],
   fchmodat2: [452, 452],
   fchownat: [260, 54],
+  fchown: [93, 55],
   setxattr: [188, 5],
   lsetxattr: [189, 6],
   removexattr: [197, 14],
@@ -178,6 +180,7 @@ export interface SyscallTable {
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
+  readonly fcntl: number;
   readonly prctl: number;
   readonly mount: number;
   readonly umount2: number;
@@ -220,6 +223,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     socket: 41,
     socketpair: 53,
     ioctl: 16,
+    fcntl: 72,
     prctl: 157,
     mount: DENIED.mount[0],
     umount2: DENIED.umount2[0],
@@ -248,6 +252,7 @@ export const SYSCALLS: Readonly<Record<SeccompArchitecture, SyscallTable>> = {
     socket: 198,
     socketpair: 199,
     ioctl: 29,
+    fcntl: 25,
     prctl: 167,
     mount: DENIED.mount[1],
     umount2: DENIED.umount2[1],

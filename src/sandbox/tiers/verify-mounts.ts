@@ -3,8 +3,9 @@
  * swapped between the scan and the mount, so only the actual mounts count. It must never accept mounts that it cannot
  * read.
  */
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { isInside } from "../is-inside.ts";
+import { readText } from "../read-plain-file.ts";
 import {
   isSame,
   type Identity,
@@ -45,7 +46,7 @@ export function areMounted(mounts: readonly Mount[]): boolean {
 }
 
 export function readMounts(pid: number | "self"): Mount[] {
-  return parseMountInfo(readFileSync(`/proc/${pid}/mountinfo`, "utf8"));
+  return parseMountInfo(readText(`/proc/${pid}/mountinfo`));
 }
 
 export interface ExpectedMounts {

@@ -2,9 +2,10 @@
  * Finds the sockets on paths that processes of the host listen on. A network namespace does not cover them, so sockets
  * that the sandbox would show are masked. It must never be the only protection: a socket can be created after this scan.
  */
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { isInside } from "../is-inside.ts";
+import { readText } from "../read-plain-file.ts";
 
 /** `shown` holds the folders that the command will see. Names without a leading slash are tried below `root`. */
 export function findHostSockets(shown: readonly string[], root: string): string[] {
@@ -20,7 +21,7 @@ export function findHostSockets(shown: readonly string[], root: string): string[
 function boundNames(): string[] {
   let table: string;
   try {
-    table = readFileSync("/proc/net/unix", "utf8");
+    table = readText("/proc/net/unix");
   } catch {
     return []; // Not readable here. The folders where services keep their sockets are not visible anyway.
   }

@@ -34,7 +34,11 @@ export const gitSettings: Rule = {
     [
       ...search.finds.gitFiles,
       ...repositoriesIn(search).flatMap(({ gitDir }) => obeyedIn(gitDir, search.root)),
-    ].map((path) => ({ kind: "readOnly", path })),
+    ].map((path) =>
+      isLink(path)
+        ? { kind: "readOnly", path, usedAs: basename(path) === "hooks" ? "hooks" : "settings" }
+        : { kind: "readOnly", path },
+    ),
 };
 
 /**
@@ -167,6 +171,8 @@ function userSettingsIn(root: string): string[] {
   });
 }
 
+const isLink = (path: string): boolean => lstatOf(path)?.isSymbolicLink() === true;
+
 /** Creates missing hooks and settings, so that a command cannot create them. */
 function obeyedIn(gitDir: string, root: string): string[] {
   const isRepository = lstatOf(join(gitDir, "HEAD")) !== undefined;
@@ -176,8 +182,9 @@ function obeyedIn(gitDir: string, root: string): string[] {
     makeMissing(root, join(gitDir, "config"), "file");
   }
   const obeyed = GIT_OBEYED.map((name) => join(gitDir, name));
-  // A mount follows a link, and the link itself could then be replaced, so close the whole folder.
-  if (obeyed.some((path) => lstatOf(path)?.isSymbolicLink() === true)) return [gitDir];
+  // A mount follows a link, and the link itself could then be replaced, so close the whole folder. The root cannot be
+  // closed: there, links are compared and restored.
+  if (gitDir !== root && obeyed.some(isLink)) return [gitDir];
   return obeyed.filter((path) => lstatOf(path) !== undefined);
 }
 

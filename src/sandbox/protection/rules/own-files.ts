@@ -1,7 +1,8 @@
 /** Toolwright's own folder and settings: an agent must not approve its own calls or write its own instructions. */
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname } from "node:path";
 import { isInside } from "../../is-inside.ts";
 import { linkedFromSettings } from "../linked-targets.ts";
+import { pathFrom } from "../path-from.ts";
 import { foldName, isOwnName, maybeProtected, OWN_FOLDER } from "../protected-names.ts";
 import { readLinkOf, type ProtectedPath } from "../protection-plan.ts";
 import { recentPaths } from "../recent-finds.ts";
@@ -49,6 +50,6 @@ const isNamedOwn: Rule["covers"] = (location) =>
 function targetsOf(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const target = readLinkOf(path);
-    return target === undefined ? [] : [realPathOf(resolve(dirname(path), target))];
+    return target === undefined ? [] : [realPathOf(pathFrom(dirname(path), target))];
   });
 }

@@ -40,7 +40,7 @@ export const isBelow = (path: string, root: string): boolean => path !== root &&
 /** The real path, if it is below the root. */
 export function realPlace(path: string, root: string): string | undefined {
   try {
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     return isBelow(real, root) ? real : undefined;
   } catch {
     return undefined; // A dangling link.
