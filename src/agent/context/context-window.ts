@@ -113,7 +113,7 @@ export class ContextWindow implements HistoryListener {
     let { archivedUpTo, droppedUpTo } = this.#state;
     for (; archivedUpTo < live && size > room(TARGET_SHARE); archivedUpTo += 1) {
       if (archivedUpTo < droppedUpTo) continue;
-      size -= this.#sizeAt(archivedUpTo) - this.#sizeOf(this.#archived(archivedUpTo));
+      size -= this.#sizeAt(archivedUpTo) - this.#sizeOfForm(archivedUpTo, this.#archived(archivedUpTo));
     }
     if (size > room(ENOUGH_SHARE)) {
       droppedUpTo = Math.max(droppedUpTo, this.#head);
@@ -121,7 +121,7 @@ export class ContextWindow implements HistoryListener {
         const next = this.#nextBoundary(droppedUpTo);
         if (next > live) break;
         for (let index = droppedUpTo; index < next; index += 1)
-          size -= this.#isPinned(index) ? 0 : this.#sentSize(index, archivedUpTo);
+          size -= this.#isPinned(index) ? 0 : this.#sizeOfForm(index, this.#formOf(index, archivedUpTo));
         droppedUpTo = next;
       }
     }
@@ -155,8 +155,9 @@ export class ContextWindow implements HistoryListener {
         size += this.#sizeOf(note);
       }
       if (index < droppedUpTo && !this.#isPinned(index)) continue;
-      view.push(index < archivedUpTo ? this.#archived(index) : this.#at(index));
-      size += this.#sentSize(index, archivedUpTo);
+      const form = this.#formOf(index, archivedUpTo);
+      view.push(form);
+      size += this.#sizeOfForm(index, form);
     }
     this.#view = view;
     this.#size = size;
@@ -193,8 +194,13 @@ export class ContextWindow implements HistoryListener {
     return this.#sizes[index] as number;
   }
 
-  #sentSize(index: number, archivedUpTo: number): number {
-    return index < archivedUpTo ? this.#sizeOf(this.#archived(index)) : this.#sizeAt(index);
+  #formOf(index: number, archivedUpTo: number): AgentMessage {
+    return index < archivedUpTo ? this.#archived(index) : this.#at(index);
+  }
+
+  /** Most messages are too short to be archived. */
+  #sizeOfForm(index: number, form: AgentMessage): number {
+    return form === this.#at(index) ? this.#sizeAt(index) : this.#sizeOf(form);
   }
 
   #archived(index: number): AgentMessage {
