@@ -8,7 +8,7 @@ import { codePaths } from "../../load/code-paths.ts";
 import { cleanEnvironment } from "../tiers/clean-environment.ts";
 import { processIsolation, type Isolation, type Use } from "../tiers/isolation.ts";
 import type { Detected } from "../tiers/detect-isolation.ts";
-import { guardCommand } from "../protection/guard-command.ts";
+import { type CommandGuard, guardCommand } from "../protection/guard-command.ts";
 import { planProtections } from "../protection/plan-protections.ts";
 import { noteCommand } from "../protection/untrusted-files.ts";
 import { keepOutOf } from "../temporary-folder.ts";
@@ -118,8 +118,9 @@ async function runGuarded(
   for (let build = 1; ; build += 1) {
     const plan = planProtections(plain);
     const forget = plain.rootReadOnly ? undefined : noteCommand(plan.root.path, plan.finds.own);
+    let guard: CommandGuard | undefined;
     try {
-      const guard = plain.rootReadOnly ? undefined : guardCommand(plan, tier);
+      guard = plain.rootReadOnly ? undefined : guardCommand(plan, tier);
       const result = await runProcess({
         ...process,
         launch: detected.plan({ ...plain, plan }),
@@ -134,6 +135,7 @@ async function runGuarded(
       }
       if (build === MAX_BUILDS) throw changedWhileBuilt(result.mismatch ?? "", tier);
     } finally {
+      guard?.close();
       forget?.();
       plan.close();
     }

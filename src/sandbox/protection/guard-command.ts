@@ -47,6 +47,8 @@ export interface CommandGuard {
   start(stop: () => void): void;
   /** Call it when no process of the command is left. Throws if something changed that no command may change. */
   finish(): void;
+  /** Stops watching. Also call it for a command that did not run: watching keeps this process alive. */
+  close(): void;
 }
 
 export function guardCommand(
@@ -237,6 +239,7 @@ export function guardCommand(
       }
       throw violationError([...violations.values()].map(withSettings), root, tier);
     },
+    close: () => watching?.close(),
   };
 }
 
