@@ -1,6 +1,6 @@
 /**
- * Where this process creates files under a name: never in a sandbox root, even if `TMPDIR` leads there or the root is
- * `/tmp`. Before such a file is opened, a command could put a link in its place.
+ * Chooses the folder for temporary files of this process: never one in a sandbox root, even if `TMPDIR` is in the root or the
+ * root is `/tmp`. A command could replace such a file by a link before this process opens it.
  */
 import { realpathSync, statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { isInside } from "./is-inside.ts";
 
 const roots = new Set<string>();
-// Most commands have the root of the one before.
+// Most commands have the same root as the previous command.
 let checked = "";
 
 /** Call it with the real path of a root before a command runs in it. */
@@ -16,12 +16,12 @@ export function keepOutOf(realRoot: string): void {
   const key = [realRoot, tmpdir(), process.env["XDG_STATE_HOME"], homedir()].join("\0");
   if (key === checked) return;
   checked = key;
-  const places = [...temporaryFolders(), process.env["XDG_STATE_HOME"], join(homedir(), ".local/state")];
-  if (places.some((place) => place !== undefined && isInside(realPathOf(place), realRoot)))
+  const candidates = [...temporaryFolders(), process.env["XDG_STATE_HOME"], join(homedir(), ".local/state")];
+  if (candidates.some((path) => path !== undefined && isInside(realPathOf(path), realRoot)))
     roots.add(realRoot);
 }
 
-/** A real path. Undefined if there is no such folder outside the roots. */
+/** Returns a real path, or undefined if every temporary folder is in a root. */
 export function temporaryFolder(): string | undefined {
   return temporaryFolders().find((folder) => !isInRoot(folder));
 }
@@ -32,14 +32,14 @@ export function isInRoot(path: string): boolean {
   return [...roots].some((root) => isInside(real, root));
 }
 
-/** Those that exist, by real path, whether they are in a root or not. */
+/** The real paths of all existing temporary folders, inside a root or not. */
 export function temporaryFolders(): string[] {
   const isFolder = (path: string): boolean =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   return [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"].filter(isFolder).map(realPathOf);
 }
 
-/** Also of a path that does not exist yet. */
+/** The path does not have to exist. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,7 +1,7 @@
 /**
- * Which settings and hooks of the repositories in a root a command can create. Only existing paths can be mounted, and
- * nothing is created in a folder that is no repository yet, such as an empty `.git`. A path that was swapped while the plan
- * was made is not protected either.
+ * Finds the settings and hooks that a command can create in the repositories of a root. Only existing paths can be mounted,
+ * and the plan creates nothing in a folder that is not a repository yet, such as an empty `.git`. A path that was swapped
+ * while the plan was made is not protected either.
  */
 import { dirname, join } from "node:path";
 import { OBEYED_PARTS, type ObeyedPart } from "./defuse-repositories.ts";
@@ -9,15 +9,15 @@ import type { ProtectionPlan } from "./protection-plan.ts";
 import { lstatOf } from "./rules/rule.ts";
 import type { RootFinds } from "./scan-root.ts";
 
-/** By git folder, with all that are known: what turns up in these parts while the command runs may be the command's. */
+/** By git folder, for every known one. A file that appears in these parts while the command runs may come from the command. */
 export function openParts(
   plan: ProtectionPlan & { readonly finds: RootFinds },
 ): ReadonlyMap<string, readonly ObeyedPart[]> {
   const root = plan.root.path;
   const closed = new Set(plan.protections.flatMap(({ kind, path }) => (kind === "pin" ? [] : [path])));
   const isClosed = (path: string): boolean => {
-    for (let place = path; place.length > root.length; place = dirname(place))
-      if (closed.has(place)) return true;
+    for (let current = path; current.length > root.length; current = dirname(current))
+      if (closed.has(current)) return true;
     return false;
   };
   return new Map(

@@ -40,13 +40,13 @@ export function isGitObeyedName(name: string): boolean {
   return GIT_OBEYED_NAMES.has(name) || name.startsWith("sharedindex.");
 }
 
-/** Whether a path in a git folder names a ref. Git writes through a symbolic ref, so file tools may write none. */
+/** Whether a path in a git folder names a ref. Git writes through symbolic refs, so file tools must not write refs. */
 export function isRefPath([first = "", ...rest]: readonly string[]): boolean {
   if (first === "refs") return rest.length > 0 && !rest.includes("..");
   return rest.length === 0 && ROOT_REF.test(first);
 }
 
-/** Those that git itself writes next to its folder `refs`. */
+/** Refs that git writes next to its folder `refs`. */
 const ROOT_REF =
   /^(?:[A-Z_]*HEAD|AUTO_MERGE|MERGE_AUTOSTASH|BISECT_EXPECTED_REV|NOTES_MERGE_(?:REF|PARTIAL))$/;
 

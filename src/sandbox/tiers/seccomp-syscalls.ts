@@ -62,8 +62,8 @@ const DENIED = {
 
 /**
  * Calls that change a file by its path and that Landlock does not check: mode, owner, times, attributes, length. The
- * same changes work by descriptor, and only a file that may be opened has one. The owner and the group not even by
- * descriptor: to change them, a file has to be open only for reading.
+ * same changes work by descriptor, which a command has only for files that it may open. The owner and group cannot be
+ * changed by descriptor either, because a descriptor for reading would be enough.
  */
 const CHANGES_BY_PATH = {
   fchmodat: [268, 53],
