@@ -185,7 +185,6 @@ CREATE TABLE toolwright_turns (
   turn          INTEGER NOT NULL,
   kind          TEXT NOT NULL,           -- what drives it
   input_hash    TEXT NOT NULL,           -- the same input again is the same turn
-  began_json    TEXT NOT NULL,           -- what it began with, and resumes with
   result_json   TEXT,                    -- once it has ended: what it came to, for those who ask again
   started_at_ms INTEGER NOT NULL,
   ended_at_ms   INTEGER, budget_id TEXT,                 -- set without a result where retention has given it up
@@ -535,3 +534,10 @@ CREATE INDEX toolwright_approvals_unmeasured ON toolwright_approvals (decided_at
   WHERE decided_at_ms IS NOT NULL AND is_measured IS NULL;
 
 CREATE INDEX toolwright_scopes_open ON toolwright_scopes (run_id, owner_id) WHERE owner_id IS NOT NULL;
+
+CREATE TABLE toolwright_turn_inputs (
+  run_id     TEXT NOT NULL,
+  turn       INTEGER NOT NULL,
+  began_json TEXT NOT NULL,              -- what it began with, and resumes with
+  PRIMARY KEY (run_id, turn)
+);

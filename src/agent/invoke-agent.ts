@@ -9,10 +9,9 @@ import type { AgentAbout } from "../invoke/telemetry.ts";
 import { traceAgentInside } from "../invoke/trace-work.ts";
 import { capabilitiesOf, recordedCapabilities } from "../loop/capabilities.ts";
 import { createRuntime, type OpenRuntime, useRuntime } from "../runtime/create-runtime.ts";
-import { runTurn } from "../loop/run-turn.ts";
+import { type EndedTurn, runTurn } from "../loop/run-turn.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { POSITIONS_PER_LOOP } from "../store/tables/responses.ts";
-import { turnOf } from "../store/tables/turns.ts";
 import { systemClock } from "../util/clock.ts";
 import { decode, encode } from "../util/encode.ts";
 import { assembleLoop, systemOf } from "./assemble-loop.ts";
@@ -84,8 +83,7 @@ function isTakenByOther(error: unknown, { mayBecomeBranch, mayShare }: ResolvedT
   return error.code === "TOOL_RUN_CONFLICT" ? mayShare : error.code === "TOOL_RUN_TAKEN" && mayBecomeBranch;
 }
 
-interface DrivenTurn {
-  readonly number: number;
+interface DrivenTurn extends EndedTurn {
   readonly result: StoredResult;
   readonly waitingCalls: NonNullable<Awaited<ReturnType<typeof driveAgent>>["waitingCalls"]>;
 }
@@ -119,7 +117,7 @@ async function invokeTurn(
           if (event.runId === runId && isCallEvent(event)) forward(host, watched, event);
         });
   try {
-    const { number, result, waitingCalls } = await runTurn<DrivenTurn>(
+    const { number, budgetId, result, waitingCalls } = await runTurn<DrivenTurn>(
       opened,
       {
         runId,
@@ -141,7 +139,7 @@ async function invokeTurn(
       async (turn) => {
         onStart();
         // As stored, so that a resume continues with the same values. The messages are known, and may be many.
-        const stored = turn.isOwnInput ? decode(encode({ ...began, said: [] })) : turn.began;
+        const stored = turn.isOwnInput ? decode(encode({ ...began, said: [] })) : turn.readBegan();
         const { system, plan, context, ancestors } = stored as typeof began;
         const setup = await assembleLoop(agent, {
           scope: turn.scope,
@@ -157,13 +155,14 @@ async function invokeTurn(
           watched,
         });
         const end = await whileWatched(watched, () => driveAgent(setup));
-        const result = toStoredResult(end, setup);
+        const result = { ...toStoredResult(end, setup), ancestors };
         if (result.status !== "waiting") turn.end(result);
-        return { number: turn.number, result, waitingCalls: end.waitingCalls ?? [] };
+        const { number, budgetId } = turn;
+        return { number, budgetId, result, waitingCalls: end.waitingCalls ?? [] };
       },
-      (result, turn) => ({ number: turn, result: result as StoredResult, waitingCalls: [] }),
+      (result, turn) => ({ ...turn, result: result as StoredResult, waitingCalls: [] }),
     );
-    const source = await stateSourceOf(opened, resolved, number, input);
+    const source = stateSourceOf(opened, resolved, { number, budgetId }, input);
     return await finish({ ...source, waitingCalls, memory: agent.memory }, result, emit);
   } catch (error) {
     if (signal?.aborted === true) emit({ type: "cancelled", reason: messageOf(signal.reason) });
@@ -173,18 +172,17 @@ async function invokeTurn(
   }
 }
 
-async function stateSourceOf(
+function stateSourceOf(
   { host }: OpenRuntime,
   { runId, messages }: ResolvedTurn,
-  turn: number,
+  { number, budgetId }: EndedTurn,
   input: AgentInput,
-): Promise<Omit<StateSource, "waitingCalls" | "memory">> {
-  const row = await host.store.read(() => turnOf(runId, turn));
+): Omit<StateSource, "waitingCalls" | "memory"> {
   return {
     host,
-    scope: { runId, nodeId: "main", iteration: turn - 1, path: String(turn - 1), parentKey: "" },
-    budgetId: row?.budgetId ?? runId,
-    turn,
+    scope: { runId, nodeId: "main", iteration: number - 1, path: String(number - 1), parentKey: "" },
+    budgetId,
+    turn: number,
     history: input.toolHistory,
     messages,
   };
@@ -212,7 +210,7 @@ async function driveInside(
 ): Promise<InvokeResult> {
   const { host, identity } = scope;
   const watched = watchedInside(scope, listenersOf(agent.options, invoked), invoked.stream);
-  const { messages, hashes } = agent.memory.recall(input.messages ?? []);
+  const { messages, hashes } = agent.memory.recall(input.messages ?? [], input.runId);
   const signals = [invoked.signal, getToolContext()?.signal, scope.root.signal].filter(
     (one) => one !== undefined,
   );

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { AgentMessage } from "../model/messages.ts";
 import { MessageMemory } from "./message-memory.ts";
+import type { Recalled } from "./recent-conversations.ts";
 
 const input = (): AgentMessage[] => [
   { role: "user", content: [{ type: "text", text: "Order two apples." }] },
@@ -10,38 +11,47 @@ const input = (): AgentMessage[] => [
     content: null as never,
     tool_calls: [{ id: "1", type: "function", function: { name: "order", arguments: '{"count":2}' } }],
   },
-  { role: "tool", tool_call_id: "1", content: "ordered" },
+  { role: "tool", tool_call_id: "1", name: "order", content: "ordered" },
 ];
+
+/** How many of the messages are the copies that `first` has. */
+const knownIn = (first: Recalled, { messages }: Recalled): number =>
+  messages.filter((message, index) => message === first.messages[index]).length;
 
 it("knows equal messages that are other objects, and returns the same copies and hashes", () => {
   const memory = new MessageMemory();
   const first = memory.recall(input());
-  expect(memory.knownOf(input())).toBe(3);
   const second = memory.recall([...input(), { role: "user", content: "Thanks." }]);
-  expect(second.messages.slice(0, 3).every((message, index) => message === first.messages[index])).toBe(true);
+  expect(knownIn(first, second)).toBe(3);
   expect(second.hashes.slice(0, 4)).toEqual(first.hashes);
   expect(new MessageMemory().recall([...input(), { role: "user", content: "Thanks." }])).toEqual(second);
 });
 
 it.each([
   ["another text", 0, { role: "user", content: [{ type: "text", text: "Order three apples." }] }],
-  ["another field", 2, { role: "tool", tool_call_id: "1", content: "ordered", is_error: true }],
-  ["a missing field", 2, { role: "tool", content: "ordered" }],
+  [
+    "another field",
+    2,
+    { role: "tool", tool_call_id: "1", name: "order", content: "ordered", is_error: true },
+  ],
+  ["a missing field", 2, { role: "tool", tool_call_id: "1", content: "ordered" }],
   ["another role", 1, { role: "user", content: "" }],
-  ["no message", 1, null],
 ])("does not know %s", (_, index, message) => {
   const memory = new MessageMemory();
-  memory.recall(input());
-  expect(memory.knownOf(input().with(index, message as AgentMessage))).toBe(index);
+  const first = memory.recall(input());
+  const second = memory.recall(input().with(index, message as AgentMessage));
+  expect(second.messages.slice(0, index)).toEqual(first.messages.slice(0, index));
+  expect(knownIn(first, second)).toBe(index);
 });
 
 it("does not know a message that has changed since", () => {
   const memory = new MessageMemory();
   const messages = input();
-  const { hashes } = memory.recall(messages);
+  const first = memory.recall(messages);
   (messages[2] as { content: string }).content = "refused";
-  expect(memory.knownOf(messages)).toBe(2);
-  expect(memory.recall(messages).hashes.at(-1)).not.toBe(hashes.at(-1));
+  const second = memory.recall(messages);
+  expect(knownIn(first, second)).toBe(2);
+  expect(second.hashes.at(-1)).not.toBe(first.hashes.at(-1));
 });
 
 it("compares no bytes", () => {
@@ -50,6 +60,34 @@ it("compares no bytes", () => {
     content: [{ type: "image", image: new Uint8Array(8) }],
   });
   const memory = new MessageMemory();
-  memory.recall([image()]);
-  expect(memory.knownOf([image()])).toBe(0);
+  const first = memory.recall([image()]);
+  expect(knownIn(first, memory.recall([image()]))).toBe(0);
+});
+
+const long = (name: string, characters: number): AgentMessage[] => [
+  { role: "user", content: `${name} ${"x".repeat(characters)}` },
+];
+
+it("knows conversations that take turns, by their runs", () => {
+  const memory = new MessageMemory();
+  const names = Array.from({ length: 100 }, (_, index) => `chat ${index}`);
+  const first = names.map((name) => memory.recall(long(name, 10), name));
+  expect(
+    names.every((name, index) => knownIn(first[index] as Recalled, memory.recall(long(name, 10), name))),
+  ).toBe(true);
+});
+
+it("forgets the oldest conversations when there is too much text or there are too many messages", () => {
+  const memory = new MessageMemory();
+  const first = memory.recall(long("first", 10), "first");
+  const second = memory.recall(long("second", 10), "second");
+  memory.recall(long("first", 10), "first");
+  memory.recall(long("long", 16_000_000 - 100), "long");
+  expect(knownIn(first, memory.recall(long("first", 10), "first"))).toBe(1);
+  expect(knownIn(second, memory.recall(long("second", 10), "second"))).toBe(0);
+  const many = Array.from({ length: 50_000 }, () => input()[2] as AgentMessage);
+  const third = memory.recall(long("third", 10), "third");
+  const all = memory.recall(many, "many");
+  expect(knownIn(all, memory.recall(many, "many"))).toBe(50_000);
+  expect(knownIn(third, memory.recall(long("third", 10), "third"))).toBe(0);
 });

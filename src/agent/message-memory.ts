@@ -4,6 +4,9 @@
  */
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
+import { canonicalText } from "../util/canonical.ts";
+import { defineField } from "../util/encode.ts";
+import { type Recalled, RecentConversations } from "./recent-conversations.ts";
 import {
   type AgentMessage,
   chainHash,
@@ -13,69 +16,93 @@ import {
   withContent,
 } from "../model/messages.ts";
 
-export interface Recalled {
-  readonly messages: readonly AgentMessage[];
-  readonly hashes: readonly string[];
+/** What is known about one of our own messages. */
+interface Facts {
+  /** The hash of the messages before it, for which the others hold; `""` until they are known. */
+  before: string;
+  after: string;
+  /** The length of its canonical text. */
+  length: number;
 }
 
+const NOTHING: Recalled = { messages: [], hashes: [NOTHING_SAID], lengths: [] };
+
 export class MessageMemory {
-  /** The last input: the next invoke of a conversation repeats it with a few more messages. */
-  #last: Recalled = { messages: [], hashes: [NOTHING_SAID] };
-  readonly #own = new WeakSet<AgentMessage>();
-  readonly #hashes = new WeakMap<AgentMessage, { readonly before: string; readonly after: string }>();
+  /** The next invoke of a conversation repeats its messages, and has a few more. */
+  readonly #recent = new RecentConversations();
+  /** One map for all facts: a write to a WeakMap costs about as much as a hash. */
+  readonly #own = new WeakMap<AgentMessage, Facts>();
 
   /** The message itself if we made it, else a frozen copy. */
   keep(message: AgentMessage): AgentMessage {
-    if (this.#own.has(message)) return message;
-    const kept = copied(message);
-    this.#own.add(kept);
-    return kept;
+    return this.#own.has(message) ? message : this.#copy(message);
   }
 
   /** The hash of all messages up to and including this one. */
   hashAfter(before: string, message: AgentMessage): string {
-    const known = this.#hashes.get(message);
-    if (known?.before === before) return known.after;
-    const after = chainHash(before, message);
-    if (this.#own.has(message)) this.#hashes.set(message, { before, after });
-    return after;
-  }
-
-  /**
-   * The length of the common prefix with the last input: the same objects, which cannot have changed, or equal ones. A
-   * comparison costs a small part of a copy and a hash, and callers often read a conversation from their own database.
-   */
-  knownOf(messages: readonly unknown[]): number {
-    const { messages: last } = this.#last;
-    const most = Math.min(last.length, messages.length);
-    let known = 0;
-    while (known < most && isCopyOf(last[known], messages[known])) known += 1;
-    return known;
+    return this.#factsAfter(before, message).after;
   }
 
   /**
    * The frozen messages, and the hash after each; the hash at 0 is the hash of an empty list.
+   * @param runId names the conversation; without it, the conversation is new
    * @throws TOOL_OPTION_INVALID
    */
-  recall(messages: unknown): Recalled {
+  recall(messages: unknown, runId = ""): Recalled {
     checkAgentMessages(messages);
-    const known = this.knownOf(messages);
-    const kept = this.#last.messages.slice(0, known);
-    const hashes = this.#last.hashes.slice(0, known + 1);
+    const last = this.#recent.find(runId) ?? NOTHING;
+    if (messages === last.messages) {
+      this.#recent.keep(runId, last);
+      return last;
+    }
+    const known = knownPrefix(last, messages);
+    const kept = last.messages.slice(0, known);
+    const hashes = last.hashes.slice(0, known + 1);
+    const lengths = last.lengths.slice(0, known);
     for (let index = known; index < messages.length; index += 1) {
       const own = this.#take(messages[index], index);
+      const { after, length } = this.#factsAfter(hashes.at(-1) ?? NOTHING_SAID, own);
       kept.push(own);
-      hashes.push(this.hashAfter(hashes.at(-1) ?? NOTHING_SAID, own));
+      hashes.push(after);
+      lengths.push((lengths.at(-1) ?? 0) + length);
     }
-    this.#last = { messages: kept, hashes };
-    return this.#last;
+    const recalled = { messages: kept, hashes, lengths };
+    this.#recent.keep(runId, recalled);
+    return recalled;
   }
 
   #take(message: unknown, index: number): AgentMessage {
     if (this.#own.has(message as AgentMessage)) return message as AgentMessage;
     checkAgentMessage(message, index);
-    return this.keep(message);
+    return this.#copy(message);
   }
+
+  #copy(message: AgentMessage): AgentMessage {
+    const kept = copied(message);
+    this.#own.set(kept, { before: "", after: "", length: 0 });
+    return kept;
+  }
+
+  #factsAfter(before: string, message: AgentMessage): Readonly<Facts> {
+    const facts = this.#own.get(message) ?? { before: "", after: "", length: 0 };
+    if (facts.before === before) return facts;
+    const text = canonicalText(message);
+    facts.before = before;
+    facts.after = chainHash(before, text);
+    facts.length = text.length;
+    return facts;
+  }
+}
+
+/**
+ * The length of the common prefix: the same objects, which cannot have changed, or equal ones. A comparison costs a small
+ * part of a copy and a hash, and callers often read a conversation from their own database.
+ */
+function knownPrefix({ messages: last }: Recalled, messages: readonly unknown[]): number {
+  const most = Math.min(last.length, messages.length);
+  let known = 0;
+  while (known < most && isCopyOf(last[known], messages[known])) known += 1;
+  return known;
 }
 
 /** Whether a copy of the message would be equal to `kept`. */
@@ -135,7 +162,7 @@ function frozenCopy(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   // Bytes, dates and URLs in the parts of a message keep their type.
   if (!isPlain(value)) return value instanceof URL ? new URL(value) : structuredClone(value);
-  return Object.freeze(
-    Object.fromEntries(Object.entries(value).map(([name, item]) => [name, frozenCopy(item)])),
-  );
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) defineField(copy, name, frozenCopy((value as Fields)[name]));
+  return Object.freeze(copy);
 }

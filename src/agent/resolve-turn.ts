@@ -6,7 +6,14 @@ import { randomUUID } from "node:crypto";
 import { ToolwrightError } from "../errors.ts";
 import { PastTurn } from "../loop/run-turn.ts";
 import type { Store } from "../store/store.ts";
-import { lastTurn, readTurns, turnByInput, turnOf, type TurnRow } from "../store/tables/turns.ts";
+import {
+  beganJsonOf,
+  lastTurn,
+  readTurns,
+  turnByInput,
+  turnOf,
+  type TurnRow,
+} from "../store/tables/turns.ts";
 import { decode } from "../util/encode.ts";
 import { digest } from "../util/hash.ts";
 import type { MessageMemory } from "./message-memory.ts";
@@ -48,16 +55,16 @@ export async function resolveTurn(
   memory: MessageMemory,
 ): Promise<ResolvedTurn> {
   const { runId = randomUUID() } = input;
+  if (input.messages === undefined) return lastTurnOfRun(store, runId, memory);
   const last = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
-  if (input.messages === undefined) return lastTurnOfRun(store, runId, last, memory);
-  const { messages, hashes } = memory.recall(input.messages);
+  const { messages, hashes } = memory.recall(input.messages, runId);
   const turn = turnOfState(input);
-  if (turn === undefined) return turnFor(runId, messages, hashes, input, last);
-  const row = await store.read(() => turnOf(runId, turn.number));
+  if (turn === undefined) return turnFor(store, runId, messages, hashes, input, last);
+  const row = last?.turn === turn.number ? last : await store.read(() => turnOf(runId, turn.number));
   if (row === undefined) throw notFound(runId);
   if (row.inputHash !== hashes[turn.began]) throw foreignState(runId);
   if (messages.length === turn.length) {
-    return turnFor(runId, messages.slice(0, turn.began), hashes, input, last);
+    return turnFor(store, runId, messages.slice(0, turn.began), hashes, input, last);
   }
   const inputHash = hashes.at(-1) ?? "";
   // A repeated invoke, after a crash or a lost response, resumes the turn that it started.
@@ -65,29 +72,30 @@ export async function resolveTurn(
   const isNext =
     last?.turn === turn.number && last.resultJson !== null && isAfter(new PastTurn(last), hashes);
   if (isStarted || isNext) {
-    const turnHere = turnFor(runId, messages, hashes, input, last);
+    const turnHere = await turnFor(store, runId, messages, hashes, input, last);
     return { ...turnHere, mayBecomeBranch: !isStarted, mayShare: true };
   }
   const branch = `branch-${digest([runId, inputHash]).slice(0, 24)}`;
-  const { ancestors } = decode(row.beganJson) as TurnInput;
+  const ancestors = await ancestorsOf(store, row);
   return {
-    ...turnFor(branch, messages, hashes, input, undefined, [...ancestors, runId]),
+    ...(await turnFor(store, branch, messages, hashes, input, undefined, [...ancestors, runId])),
     mayShare: true,
   };
 }
 
-function turnFor(
+async function turnFor(
+  store: Store,
   runId: string,
   messages: readonly AgentMessage[],
   hashes: readonly string[],
   input: AgentInput,
   last: TurnRow | undefined,
   ancestors: readonly string[] = [],
-): ResolvedTurn {
+): Promise<ResolvedTurn> {
   const inputHash = hashes[messages.length] ?? "";
-  const past = last === undefined || last.kind !== AGENT_TURN ? undefined : new PastTurn(last);
-  const record = past !== undefined && isAfter(past, hashes) ? past : undefined;
-  const result = record?.result as StoredResult | undefined;
+  const isPast = last !== undefined && last.kind === AGENT_TURN && isAfter(new PastTurn(last), hashes);
+  const record = isPast ? last : undefined;
+  const result = record === undefined ? undefined : (new PastTurn(record).result as StoredResult | undefined);
   const after = result?.end.count ?? 0;
   return {
     runId,
@@ -100,7 +108,7 @@ function turnFor(
       said: messages.slice(after),
       plan: result?.plan ?? planIn(input.plan) ?? NO_PLAN,
       context: result === undefined ? (input.context ?? null) : result.context,
-      ancestors: record === undefined ? ancestors : (record.began as TurnInput).ancestors,
+      ancestors: record === undefined ? ancestors : await ancestorsOf(store, record, result),
     },
     follows: (found) => isAfter(found, hashes),
     mayBecomeBranch: false,
@@ -111,33 +119,38 @@ function turnFor(
 export const AGENT_TURN = "agent";
 
 /** Whether messages with these hashes continue the past turn: its end, or its input while it has not ended. */
-function isAfter({ began, result }: PastTurn, hashes: readonly string[]): boolean {
-  const { count, hash } = result === undefined ? (began as TurnInput) : (result as StoredResult).end;
+function isAfter({ inputHash, result }: PastTurn, hashes: readonly string[]): boolean {
+  if (result === undefined) return hashes.slice(0, -1).includes(inputHash);
+  const { count, hash } = (result as StoredResult).end;
   return hashes.length > count + 1 && hashes[count] === hash;
 }
 
+/** The runs that the run of this turn branched off from. Its result has them since 0.2, its input always. */
+async function ancestorsOf(store: Store, turn: TurnRow, result?: StoredResult): Promise<readonly string[]> {
+  if (result?.ancestors !== undefined) return result.ancestors;
+  return (decode(await store.read(() => beganJsonOf(turn))) as TurnInput).ancestors;
+}
+
 /** The last turn of a run, for an input with a run id and no messages. */
-async function lastTurnOfRun(
-  store: Store,
-  runId: string,
-  last: TurnRow | undefined,
-  memory: MessageMemory,
-): Promise<ResolvedTurn> {
+async function lastTurnOfRun(store: Store, runId: string, memory: MessageMemory): Promise<ResolvedTurn> {
+  const turns = await store.read(() => readTurns(runId));
+  const last = turns.at(-1);
   if (last === undefined || last.kind !== AGENT_TURN) throw notFound(runId);
+  const inputs = turns.map(({ beganJson }) => decode(beganJson) as TurnInput);
   const messages: AgentMessage[] = [];
-  for (const row of await store.read(() => readTurns(runId))) {
-    const { after, said } = decode(row.beganJson) as TurnInput;
-    const isPast = row.turn !== last.turn && row.resultJson !== null;
-    const added = isPast ? (decode(row.resultJson ?? "") as StoredResult).added : [];
+  turns.forEach(({ resultJson }, index) => {
+    const { after, said } = inputs[index] as TurnInput;
+    const isPast = index < turns.length - 1 && resultJson !== null;
+    const added = isPast ? (decode(resultJson) as StoredResult).added : [];
     messages.length = after;
     // One by one: spreading a long list would exceed the limit for arguments.
     for (const message of [...said, ...added]) messages.push(message);
-  }
+  });
   return {
     runId,
     messages: messages.map((message) => memory.keep(message)),
     inputHash: last.inputHash,
-    turnInput: decode(last.beganJson) as TurnInput,
+    turnInput: inputs.at(-1) as TurnInput,
     follows: () => false,
     mayBecomeBranch: false,
     mayShare: false,

@@ -19,6 +19,8 @@ export interface StoredResult {
   readonly plan: Plan;
   readonly context: ContextState | null;
   readonly usage: AgentUsage;
+  /** Runs that this one branched off from, oldest first. Absent in results of 0.1, and of agents inside a call or a task. */
+  readonly ancestors?: readonly string[] | undefined;
 }
 
 export function toStoredResult(end: AgentEnd, { history, tools, window }: AgentSetup): StoredResult {

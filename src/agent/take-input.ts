@@ -3,7 +3,7 @@ import { describe } from "../definition/option-checks.ts";
 import { nearestName } from "../definition/nearest-name.ts";
 import { refusal } from "../runtime/options.ts";
 import type { MessageMemory } from "./message-memory.ts";
-import type { AgentInput } from "./state.ts";
+import type { AgentInput, AgentState } from "./state.ts";
 
 /**
  * The input with frozen messages. Synchronous, so that nothing changes between the check and the copy.
@@ -11,8 +11,8 @@ import type { AgentInput } from "./state.ts";
  */
 export function takeInput(given: unknown, memory: MessageMemory): AgentInput {
   checkInput(given);
-  const { messages } = given;
-  return messages === undefined ? given : { ...given, messages: memory.recall(messages).messages };
+  const { messages, runId } = given;
+  return messages === undefined ? given : { ...given, messages: memory.recall(messages, runId).messages };
 }
 
 function checkInput(input: unknown): asserts input is AgentInput {
@@ -37,12 +37,24 @@ function checkInput(input: unknown): asserts input is AgentInput {
 }
 
 const FIELDS: readonly string[] = ["messages", "runId"];
+const OTHER_FIELDS_OF_STATE: ReadonlySet<string> = new Set<Exclude<keyof AgentState, "messages" | "runId">>([
+  "status",
+  "turn",
+  "toolHistory",
+  "toolCache",
+  "toolCallCount",
+  "pendingApprovals",
+  "plan",
+  "planVersion",
+  "usage",
+  "context",
+]);
 
 /** A state may have extra fields of the user; a misspelled `runId` would start another run. */
 function refuseSlips(input: object): void {
   const isState = "turn" in input || "toolHistory" in input;
   for (const name of Object.keys(input)) {
-    if (FIELDS.includes(name)) continue;
+    if (FIELDS.includes(name) || (isState && OTHER_FIELDS_OF_STATE.has(name))) continue;
     const meant = nearestName(name, FIELDS);
     if (isState && meant === undefined) continue;
     const rest = meant === undefined ? `It takes ${FIELDS.join(" and ")}.` : `Did you mean "${meant}"?`;

@@ -16,12 +16,12 @@ import { turnPart } from "../store/tables/recordings.ts";
 import { findScope, peekScope, sealScopes } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import {
+  beganJsonOf,
   endTurn,
   insertTurn,
   lastTurn,
   shortenBegan,
   turnByInput,
-  turnOf,
   type TurnRow,
 } from "../store/tables/turns.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
@@ -38,8 +38,8 @@ export interface TurnOptions<T> {
   readonly began: unknown;
   /** Whether this input may follow the last turn. Default: any input may. */
   readonly follows?: ((last: PastTurn) => boolean) | undefined;
-  /** Whether it belongs to the run with this first turn. Default: yes, and the first turn is not read. */
-  readonly continues?: ((first: PastTurn) => boolean) | undefined;
+  /** Whether it belongs to the run whose first turn had this input. Default: yes, and that input is not read. */
+  readonly continues?: ((began: unknown) => boolean) | undefined;
   /** Each turn has its own budgets, cache and breakers. Default: the turns of a run share them. */
   readonly hasOwnBudget?: boolean | undefined;
   /** Shown in lists of runs. */
@@ -55,18 +55,17 @@ export interface TurnOptions<T> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Decodes what is used: the input of a turn may be a long conversation. */
+/** Decodes its result when that is read. */
 export class PastTurn {
   readonly #row: TurnRow;
-  #began: { readonly value: unknown } | undefined;
   #result: { readonly value: unknown } | undefined;
 
   constructor(row: TurnRow) {
     this.#row = row;
   }
 
-  get began(): unknown {
-    return (this.#began ??= { value: decode(this.#row.beganJson) }).value;
+  get inputHash(): string {
+    return this.#row.inputHash;
   }
 
   /** `undefined` until it ends. */
@@ -80,10 +79,12 @@ export interface Turn {
   readonly scope: Scope;
   /** From 1. */
   readonly number: number;
-  /** Its input as stored, decoded when it is read. */
-  readonly began: unknown;
-  /** `began` is the input of this call. Otherwise an earlier process stored it. */
+  /** The id that its budgets are counted under. */
+  readonly budgetId: string;
+  /** Its input is the input of this call. Otherwise an earlier process stored it. */
   readonly isOwnInput: boolean;
+  /** Decodes its input as stored, which may be a long conversation. */
+  readBegan(): unknown;
   /**
    * The turn has ended. When the loop returns, its result is stored, and what only a resume would need is deleted.
    * @param began replaces the stored input, without what only a resume would need
@@ -91,12 +92,15 @@ export interface Turn {
   end(result: unknown, began?: unknown): void;
 }
 
+/** A turn whose result was stored before. */
+export type EndedTurn = Pick<Turn, "number" | "budgetId">;
+
 const NODE = "main";
 
 type ChosenBy = Pick<
   TurnOptions<never>,
   "runId" | "kind" | "inputHash" | "follows" | "continues" | "hasOwnBudget"
-> & { readonly beganJson: string };
+>;
 
 /**
  * @param drive runs the turn; not called when it has ended
@@ -107,42 +111,42 @@ export async function runTurn<T>(
   runtime: OpenRuntime,
   options: TurnOptions<T>,
   drive: (turn: Turn) => Promise<T>,
-  replay: (result: unknown, turn: number) => T,
+  replay: (result: unknown, turn: EndedTurn) => T,
 ): Promise<T> {
   const { runId, limits, signal } = options;
   const { host } = runtime;
-  const chosenBy: ChosenBy = { ...options, beganJson: encode(options.began) };
-  const chosen = await host.store.read(() => chooseTurn(chosenBy));
-  if (chosen.resultJson !== null && !(await isAbandoned(host, identityOf(runId, chosen.turn)))) {
+  const beganJson = encode(options.began);
+  const chosen = await host.store.read(() => chooseTurn(options));
+  const number = chosen.turn;
+  const budgetId = chosen.budgetId ?? runId;
+  if (chosen.resultJson !== null && !(await isAbandoned(host, identityOf(runId, number)))) {
     noteRecorded(host, runId);
-    return replay(decode(chosen.resultJson), chosen.turn);
+    return replay(decode(chosen.resultJson), { number, budgetId });
   }
-  const task = { runId, nodeId: NODE, iteration: chosen.turn - 1, limits, signal };
+  const task = { runId, nodeId: NODE, iteration: number - 1, limits, signal };
   let refusal: unknown;
   let storeResult: (() => Transaction<void>) | undefined;
   const runInScope = async (): Promise<T> => {
     const scope = currentScope() as Scope;
-    const row = await startTurn(host, scope, chosen.turn, chosenBy).catch((error: unknown) => {
+    const started = await startTurn(host, scope, number, beganJson, options).catch((error: unknown) => {
       if (ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT") refusal = error;
       throw error;
     });
-    if (row.resultJson !== null) return replay(decode(row.resultJson), chosen.turn);
-    const stored = new PastTurn(row);
+    if (started.resultJson !== null) return replay(decode(started.resultJson), { number, budgetId });
     return drive({
       scope,
-      number: chosen.turn,
-      get began() {
-        return stored.began;
-      },
-      isOwnInput: row.beganJson === chosenBy.beganJson,
+      number,
+      budgetId,
+      isOwnInput: started.beganJson === beganJson,
+      readBegan: () => decode(started.beganJson),
       end: (result, began) => {
         const json = { result: encode(result), began: began === undefined ? undefined : encode(began) };
-        storeResult = () => end(host, scope, chosen.turn, json);
+        storeResult = () => end(host, scope, number, json);
       },
     });
   };
   return runtime.run(task, runInScope, {
-    budgetId: chosen.budgetId ?? runId,
+    budgetId,
     name: options.name,
     input: options.input,
     failureOf: options.failureOf,
@@ -170,7 +174,7 @@ function noteRecorded(host: Host, runId: string): void {
 
 /** The stored turn with this input, or the next one. */
 function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
-  const { runId, kind, inputHash, beganJson, follows, continues, hasOwnBudget = false } = options;
+  const { runId, kind, inputHash, follows, continues, hasOwnBudget = false } = options;
   const last = yield* lastTurn(runId);
   const turn = (last?.turn ?? 0) + 1;
   const next: TurnRow = {
@@ -178,7 +182,6 @@ function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
     turn,
     kind,
     inputHash,
-    beganJson,
     resultJson: null,
     // The first turn uses the budgets of the run: that is where users look for them.
     budgetId: hasOwnBudget && turn > 1 ? digest(["budget of a turn", runId, turn]) : null,
@@ -192,7 +195,7 @@ function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
   const stored = yield* turnByInput(runId, inputHash);
   if (stored === undefined) {
     const mayFollow = follows === undefined || follows(new PastTurn(last));
-    if (mayFollow && (continues === undefined || continues(new PastTurn(yield* firstTurn(last)))))
+    if (mayFollow && (continues === undefined || continues(decode(yield* beganJsonOf({ runId, turn: 1 })))))
       return next;
     throw taken(runId, "was started with another input");
   }
@@ -203,11 +206,14 @@ function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
   return stored;
 }
 
-function* firstTurn(last: TurnRow): Transaction<TurnRow> {
-  return last.turn === 1 ? last : ((yield* turnOf(last.runId, 1)) ?? last);
-}
-
-async function startTurn(host: Host, scope: Scope, turn: number, options: ChosenBy): Promise<TurnRow> {
+/** @param beganJson is stored if the turn is new */
+async function startTurn(
+  host: Host,
+  scope: Scope,
+  turn: number,
+  beganJson: string,
+  options: ChosenBy,
+): Promise<{ readonly resultJson: string | null; readonly beganJson: string }> {
   const { runId } = options;
   const previous = identityOf(runId, turn - 1);
   for (;;) {
@@ -222,12 +228,13 @@ async function startTurn(host: Host, scope: Scope, turn: number, options: Chosen
       const before = yield* findScope(previous);
       // Another process has taken over the previous turn: check its owner.
       if ((before?.ownerId ?? null) !== holder) return undefined;
-      const isNew = (yield* insertTurn(chosen, host.clock.now())) > 0;
+      const isNew = yield* insertTurn(chosen, beganJson, host.clock.now());
       // A new input replaces the previous turn. If that one was interrupted, its scope would keep the run open.
       if (isNew && holder !== null) yield* sealScopes(previous);
       // If it waited, its pending approvals are void.
       if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);
-      return chosen;
+      const { resultJson } = chosen;
+      return { resultJson, beganJson: isNew || resultJson !== null ? beganJson : yield* beganJsonOf(chosen) };
     }, "normal");
     if (row !== undefined) return row;
   }
@@ -246,7 +253,7 @@ function* end(
   const copy = {
     part: turnPart(turn),
     json: function* (): Transaction<string> {
-      return `{"input":${(yield* turnOf(runId, turn))?.beganJson ?? "{}"},"result":${json.result}}`;
+      return `{"input":${yield* beganJsonOf({ runId, turn })},"result":${json.result}}`;
     },
   };
   yield* endReplay({ runId, task: { nodeId: NODE, path } }, copy, { runId });

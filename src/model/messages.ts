@@ -3,7 +3,6 @@
  * of callers are validated.
  */
 import { refusal } from "../runtime/options.ts";
-import { canonicalText } from "../util/canonical.ts";
 import { sha256 } from "../util/hash.ts";
 
 export interface AgentMessage {
@@ -102,7 +101,7 @@ export function textOf({ content }: AgentMessage): string {
 
 export const NOTHING_SAID = sha256("");
 
-/** The hash of a list of messages, computed one message at a time. */
-export function chainHash(before: string, message: AgentMessage): string {
-  return sha256(`${before} ${canonicalText(message)}`);
+/** The hash of a list of messages, computed one message at a time. @param text the canonical text of the message */
+export function chainHash(before: string, text: string): string {
+  return sha256(`${before} ${text}`);
 }

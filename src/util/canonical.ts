@@ -64,20 +64,21 @@ class Writer {
   }
 
   #object(value: object): string {
-    if (value instanceof Date) return `date(${value.getTime()})`;
-    if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString("base64")})`;
+    const isPlain = Object.getPrototypeOf(value) === Object.prototype;
+    if (!isPlain && value instanceof Date) return `date(${value.getTime()})`;
+    if (!isPlain && value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString("base64")})`;
     const above = this.#above;
     if (above.includes(value)) throw new UnencodableError("", "contains a circular reference");
     if (above.length >= MAX_DEPTH) throw new UnencodableError("", "is nested too deeply");
     above.push(value);
-    const text = this.#container(value);
+    const text = this.#container(value, isPlain);
     above.pop();
     return text;
   }
 
-  #container(value: object): string {
+  #container(value: object, isPlain: boolean): string {
     if (Array.isArray(value)) return `[${this.#items(value).join(",")}]`;
-    const special = Object.getPrototypeOf(value) === Object.prototype ? undefined : this.#special(value);
+    const special = isPlain ? undefined : this.#special(value);
     if (special !== undefined) return special;
     if ("toJSON" in value && typeof value.toJSON === "function") {
       const json: unknown = value.toJSON();
@@ -133,9 +134,12 @@ class Writer {
     let text = "";
     for (const name of sortedNames(record)) {
       const item = record[name];
-      if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${this.write(item)}`;
+      if (item === undefined) continue;
+      text += text === "" ? "{" : ",";
+      text += quoted(name);
+      text += this.write(item);
     }
-    return `{${text}}`;
+    return text === "" ? "{}" : `${text}}`;
   }
 
   /** Leaves out the stack, which differs between processes, and fields that refer to other objects. */
@@ -166,5 +170,18 @@ function sortedNames(record: object): string[] {
 }
 
 const FEW_NAMES = 12;
+
+/** `"name":`. The names of fields repeat, so the texts of the first ones are kept. */
+function quoted(name: string): string {
+  const known = QUOTED.get(name);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(name)}:`;
+  if (QUOTED.size < MOST_QUOTED && name.length <= LONGEST_QUOTED) QUOTED.set(name, text);
+  return text;
+}
+
+const QUOTED = new Map<string, string>();
+const MOST_QUOTED = 500;
+const LONGEST_QUOTED = 40;
 
 const SIMPLE = new Set(["string", "number", "boolean", "bigint"]);

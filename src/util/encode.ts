@@ -188,7 +188,7 @@ function recordToTagged(record: object, path: string, above: object[]): unknown 
     const tagged = toTagged(item, fieldPath, above);
     if (tagged !== item) copy ??= fromNames(names, read);
     if (copy === undefined) read.push(item);
-    else define(copy, name, tagged);
+    else defineField(copy, name, tagged);
   }
   const plain = copy ?? record;
   return Object.hasOwn(plain, TAG) ? tag("object", Object.entries(plain)) : plain;
@@ -197,7 +197,7 @@ function recordToTagged(record: object, path: string, above: object[]): unknown 
 /** A record of the first `values.length` names. */
 function fromNames(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  values.forEach((value, index) => define(record, names[index] ?? "", value));
+  values.forEach((value, index) => defineField(record, names[index] ?? "", value));
   return record;
 }
 
@@ -215,7 +215,7 @@ function fromTagged(value: unknown): unknown {
   if (Array.isArray(value)) return fromTaggedItems(value);
   if (!Object.hasOwn(value, TAG)) {
     const record: Record<string, unknown> = {};
-    for (const [name, item] of Object.entries(value)) define(record, name, fromTagged(item));
+    for (const [name, item] of Object.entries(value)) defineField(record, name, fromTagged(item));
     return record;
   }
   const { $type, value: content } = value as { $type: string; value: unknown };
@@ -244,7 +244,7 @@ function fromTagged(value: unknown): unknown {
     }
     case "object": {
       const record: Record<string, unknown> = {};
-      for (const [name, item] of content as [string, unknown][]) define(record, name, fromTagged(item));
+      for (const [name, item] of content as [string, unknown][]) defineField(record, name, fromTagged(item));
       return record;
     }
     default:
@@ -272,7 +272,7 @@ function numberText(value: number): string {
 }
 
 /** A plain assignment would set the prototype for a property called `__proto__`. */
-function define(record: Record<string, unknown>, name: string, value: unknown): void {
+export function defineField(record: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") {
     Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
   } else record[name] = value;

@@ -25,7 +25,7 @@ describe("the log", () => {
     expect((await world.rows("SELECT * FROM toolwright_usage")).length).toBeGreaterThan(1);
     await clock.advance(40 * DAY_MS);
     expect(await runtime.gc()).toMatchObject({ deletedRuns: 1, deletedCalls: 2 });
-    for (const table of ["usage", "cache", "turns", "calls", "breakers", "reservations"]) {
+    for (const table of ["usage", "cache", "turns", "turn_inputs", "calls", "breakers", "reservations"]) {
       expect(await world.rows(`SELECT * FROM toolwright_${table}`)).toEqual([]);
     }
     await expect(agent.invoke({ runId: one.runId })).rejects.toMatchObject({ code: "TOOL_RUN_NOT_FOUND" });

@@ -195,6 +195,7 @@ export interface StoreWatch {
   onStatement?(sql: string): void;
   onCommit?(statements: readonly string[], level: "full" | "normal"): void;
   onRead?(): void;
+  onReadStatement?(sql: string): void;
 }
 
 /** The same store, watched. */
@@ -220,7 +221,15 @@ export function watchStore(store: Store, watch: StoreWatch): Store {
     },
     read(work) {
       watch.onRead?.();
-      return store.read(work);
+      return store.read(function* () {
+        const inner = work();
+        let step = inner.next();
+        while (step.done !== true) {
+          watch.onReadStatement?.(step.value.sql);
+          step = inner.next(yield step.value);
+        }
+        return step.value;
+      });
     },
     close: () => store.close(),
   };

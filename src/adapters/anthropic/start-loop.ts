@@ -131,22 +131,23 @@ async function runOwn(
         began,
         // A chat is identified by its first messages; the caller may have dropped any of the later ones.
         continues: (first) => {
-          const { count, hash } = first.began as Began;
+          const { count, hash } = first as Began;
           return kind === "chat" && hashOf(messages.slice(0, count)) === hash;
         },
         limits,
         signal,
       },
       async (turn) => {
+        const stored = turn.readBegan() as Began;
         const end = await drive(turn.scope, options, tools, {
-          system: (turn.began as Began).system,
-          container: (turn.began as Began).container,
+          system: stored.system,
+          container: stored.container,
           firstPosition: 0,
           signal,
         });
-        const stored = toStoredResult(end, turn.scope.host.store.secret);
-        if (hasEnded(end)) turn.end(stored);
-        return toResult(end, stored, runId);
+        const result = toStoredResult(end, turn.scope.host.store.secret);
+        if (hasEnded(end)) turn.end(result);
+        return toResult(end, result, runId);
       },
       (stored) => fromStoredResult(stored as StoredResult, messages, runId),
     );

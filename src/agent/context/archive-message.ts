@@ -36,7 +36,10 @@ export type Archive = (message: AgentMessage, handles: () => ReadonlyMap<string,
 export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
   const rules = retentionRules(options);
   const made = new WeakMap<AgentMessage, AgentMessage>();
-  return (message, handles) => remembered(made, message, () => archivedForm(message, rules, handles()));
+  return (message, handles) =>
+    message.role === "tool" || message.tool_calls !== undefined
+      ? remembered(made, message, () => archivedForm(message, rules, handles()))
+      : message;
 }
 
 function archivedForm(
@@ -45,8 +48,7 @@ function archivedForm(
   handles: ReadonlyMap<string, string>,
 ): AgentMessage {
   if (message.role === "tool") return archivedResult(message, rules.output(message.name ?? ""));
-  const { tool_calls: calls } = message;
-  if (calls === undefined) return message;
+  const { tool_calls: calls = [] } = message;
   const digested = calls.map((call) =>
     rules.input(call.function.name) === "keep" ? call : digestedCall(call, handles.get(call.id)),
   );

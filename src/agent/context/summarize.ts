@@ -47,7 +47,8 @@ export function summaryNote(
   maxChars: number,
 ): string {
   const handles = [...handlesIn(before), ...dropped.flatMap(handleOf)];
-  const most = Math.max(2 * FIRST_HANDLES, Math.floor(maxChars / 2 / LENGTH_OF_HANDLE));
+  const room = Math.floor(maxChars / 2 / LENGTH_OF_HANDLE);
+  const most = Math.min(MOST_HANDLES, Math.max(2 * FIRST_HANDLES, room));
   const isAll = handles.length <= most;
   const shown = isAll
     ? handles
@@ -68,6 +69,8 @@ export function summaryNote(
 
 /** The beginning often states the task; of the rest, the end matters most. */
 const FIRST_HANDLES = 8;
+/** Every request sends the list, and every turn stores it. */
+const MOST_HANDLES = 100;
 const LENGTH_OF_HANDLE = 80;
 const HANDLES = "[Results of these calls can be read with get_tool_response:]";
 const LEFT_OUT = `(and more: get_tool_response {"executionId":"${ALL_CALLS}"} lists them all)`;

@@ -283,11 +283,18 @@ export function* copyTree(
 const COPIED_TURN = TURNS.omit("runId", "budgetId").list();
 
 /** @param before the first turn that is not copied; `null`: all are */
-export function copyTurns(parentId: string, runId: string, before: number | null): Transaction<number> {
-  return change(
+export function* copyTurns(parentId: string, runId: string, before: number | null): Transaction<void> {
+  const copied = "WHERE run_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR turn < ?3)";
+  yield* change(
     `INSERT INTO toolwright_turns (run_id, started_at_ms, ${COPIED_TURN})
-     SELECT ?2, started_at_ms, ${COPIED_TURN} FROM toolwright_turns
-     WHERE run_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR turn < ?3)`,
+     SELECT ?2, started_at_ms, ${COPIED_TURN} FROM toolwright_turns ${copied}`,
+    parentId,
+    runId,
+    before,
+  );
+  yield* change(
+    `INSERT INTO toolwright_turn_inputs (run_id, turn, began_json)
+     SELECT ?2, turn, began_json FROM toolwright_turn_inputs ${copied}`,
     parentId,
     runId,
     before,

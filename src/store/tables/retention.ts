@@ -298,6 +298,7 @@ const TABLES_OF_RUN = [
   "toolwright_run_labels",
   "toolwright_outlines",
   "toolwright_turns",
+  "toolwright_turn_inputs",
   "toolwright_snapshots",
   "toolwright_recordings",
   "toolwright_streams",

@@ -1,6 +1,7 @@
 /** Turns of a chat, and invokes of an agent: their inputs and results. */
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
+import { readText } from "./columns.ts";
 import { columns, integer, integerOrNull, type RowOf, text, textOrNull } from "./table.ts";
 
 const NEW_TURN = columns({
@@ -9,7 +10,6 @@ const NEW_TURN = columns({
   turn: integer("turn"),
   kind: text("kind"),
   inputHash: text("input_hash"),
-  beganJson: text("began_json"),
   /** The id that its budgets are counted under, where it is not the run. */
   budgetId: textOrNull("budget_id"),
 });
@@ -26,13 +26,20 @@ export interface TurnRow extends Omit<RowOf<(typeof TURNS)["map"]>, "endedAtMs">
   readonly isGivenUp: boolean;
 }
 
+/** The input may be a long conversation, so it has a table of its own and is read only where it is needed. */
+export interface TurnWithInput extends TurnRow {
+  readonly beganJson: string;
+}
+
 const SELECT = `SELECT ${TURNS.list()} FROM toolwright_turns WHERE run_id = ?1`;
 const LAST = `${SELECT} ORDER BY turn DESC LIMIT 1`;
 const BY_NUMBER = `${SELECT} AND turn = ?2`;
 // In two steps: in one, SQLite would walk all turns of the run with all their columns.
 const BY_INPUT = `${SELECT} AND turn =
   (SELECT MIN(turn) FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2)`;
-const IN_ORDER = `${SELECT} ORDER BY turn`;
+const IN_ORDER = `SELECT ${TURNS.list("t")}, i.began_json FROM toolwright_turns t
+  JOIN toolwright_turn_inputs i ON i.run_id = t.run_id AND i.turn = t.turn
+  WHERE t.run_id = ?1 ORDER BY t.turn`;
 
 /** The turn that started last. */
 export function* lastTurn(runId: string): Transaction<TurnRow | undefined> {
@@ -56,17 +63,42 @@ export function* hasTurns(runId: string): Transaction<boolean> {
 }
 
 /** All of them, in the order in which they started. */
-export function* readTurns(runId: string): Transaction<TurnRow[]> {
+export function* readTurns(runId: string): Transaction<TurnWithInput[]> {
   const rows = yield* all(IN_ORDER, runId);
-  return rows.flatMap((row) => toTurnRow(row) ?? []);
+  return rows.flatMap((row) => {
+    const turn = toTurnRow(row);
+    return turn === undefined ? [] : { ...turn, beganJson: readText(row, "began_json") };
+  });
+}
+
+/** Its input, as stored. */
+export function* beganJsonOf({ runId, turn }: Pick<TurnRow, "runId" | "turn">): Transaction<string> {
+  const row = yield* first(
+    "SELECT began_json FROM toolwright_turn_inputs WHERE run_id = ?1 AND turn = ?2",
+    runId,
+    turn,
+  );
+  if (row === undefined) throw new Error(`turn ${turn} of run "${runId}" has no input`);
+  return readText(row, "began_json");
+}
+
+export function* withInput(turn: TurnRow | undefined): Transaction<TurnWithInput | undefined> {
+  return turn === undefined ? undefined : { ...turn, beganJson: yield* beganJsonOf(turn) };
 }
 
 const INSERT = `INSERT INTO toolwright_turns (started_at_ms, ${NEW_TURN.list()})
 VALUES (?1, ${NEW_TURN.parameters(2)}) ON CONFLICT DO NOTHING`;
 
-/** 0 when there is a turn of that number. */
-export function insertTurn(turn: TurnRow, nowMs: number): Transaction<number> {
-  return change(INSERT, nowMs, ...NEW_TURN.values(turn));
+/** Whether there was no turn of that number. */
+export function* insertTurn(turn: TurnRow, beganJson: string, nowMs: number): Transaction<boolean> {
+  if ((yield* change(INSERT, nowMs, ...NEW_TURN.values(turn))) === 0) return false;
+  yield* change(
+    "INSERT INTO toolwright_turn_inputs (run_id, turn, began_json) VALUES (?1, ?2, ?3)",
+    turn.runId,
+    turn.turn,
+    beganJson,
+  );
+  return true;
 }
 
 export function endTurn(runId: string, turn: number, resultJson: string, nowMs: number): Transaction<number> {
@@ -82,7 +114,7 @@ export function endTurn(runId: string, turn: number, resultJson: string, nowMs: 
 /** Drops what only a resume needs. */
 export function shortenBegan(runId: string, turn: number, beganJson: string): Transaction<number> {
   return change(
-    "UPDATE toolwright_turns SET began_json = ?3 WHERE run_id = ?1 AND turn = ?2",
+    "UPDATE toolwright_turn_inputs SET began_json = ?3 WHERE run_id = ?1 AND turn = ?2",
     runId,
     turn,
     beganJson,

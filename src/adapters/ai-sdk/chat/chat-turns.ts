@@ -3,7 +3,7 @@ import type { UIMessageChunk } from "ai";
 import type { Host } from "../../../invoke/host.ts";
 import { listApprovals } from "../../../store/tables/approvals.ts";
 import { readRunRow } from "../../../store/tables/runs.ts";
-import { lastTurn, turnByInput, type TurnRow } from "../../../store/tables/turns.ts";
+import { lastTurn, turnByInput, type TurnWithInput, withInput } from "../../../store/tables/turns.ts";
 import { decode } from "../../../util/encode.ts";
 import { sha256 } from "../../../util/hash.ts";
 import { ChatError } from "./chat-error.ts";
@@ -42,13 +42,17 @@ export type TurnState = "live" | "interrupted" | "waiting" | "ready" | "failed" 
 
 /** `undefined` for a chat that does not exist. */
 export async function lastChatTurn(host: Host, chatId: string): Promise<ChatTurn | undefined> {
-  const row = await host.store.read(() => lastTurn(chatId));
+  const row = await host.store.read(function* () {
+    return yield* withInput(yield* lastTurn(chatId));
+  });
   return row === undefined || row.kind !== CHAT_TURN ? undefined : toChatTurn(row);
 }
 
 /** The turn with this key, which has ended. */
 export async function endedTurn(host: Host, chatId: string, key: string): Promise<ChatTurn> {
-  const row = await host.store.read(() => turnByInput(chatId, inputHashOf(key)));
+  const row = await host.store.read(function* () {
+    return yield* withInput(yield* turnByInput(chatId, inputHashOf(key)));
+  });
   if (row === undefined || row.resultJson === null)
     throw new Error(`the turn of chat "${chatId}" has not ended`);
   return toChatTurn(row);
@@ -83,11 +87,14 @@ async function isOwned(host: Host, { ownerId }: { readonly ownerId: string | nul
  */
 export async function findTurn(host: Host, request: ChatRequest): Promise<ChatTurn | undefined> {
   const { chatId, key, userId, contentHash } = request;
+  const isAnswer = request.answer !== undefined;
+  const submitted = `submit ${userId}`;
   const { sent, found, last } = await host.store.read(function* () {
+    const row = yield* withInput(yield* turnByInput(chatId, inputHashOf(submitted)));
     return {
-      sent: yield* turnByInput(chatId, inputHashOf(`submit ${userId}`)),
-      found: yield* turnByInput(chatId, inputHashOf(key)),
-      last: yield* lastTurn(chatId),
+      sent: row,
+      found: key === submitted ? row : yield* withInput(yield* turnByInput(chatId, inputHashOf(key))),
+      last: isAnswer ? yield* withInput(yield* lastTurn(chatId)) : undefined,
     };
   });
   const begun = [sent, found].flatMap((row) => (row === undefined ? [] : [toChatTurn(row).began]));
@@ -125,7 +132,7 @@ export async function withKey(host: Host, request: ChatRequest): Promise<ChatReq
   return { ...request, key: `regenerate ${request.userId} ${replaces}` };
 }
 
-function toChatTurn({ turn, beganJson, resultJson, isGivenUp }: TurnRow): ChatTurn {
+function toChatTurn({ turn, beganJson, resultJson, isGivenUp }: TurnWithInput): ChatTurn {
   return {
     number: turn,
     began: decode(beganJson) as BegunTurn,

@@ -80,7 +80,7 @@ async function watchForStop(
 
 async function runAgent({ host }: OpenRuntime, job: TurnJob, turn: Turn): Promise<void> {
   const { agent, chatId, stop } = job;
-  const began = turn.began as BegunTurn;
+  const began = turn.readBegan() as BegunTurn;
   if (!stop.signal.aborted) await consume(agent, began, stop.signal, turn);
   if (!stop.signal.aborted && turn.scope.root.waiting.size > 0) return;
   const status: StoredAnswer["status"] = stop.signal.aborted ? "stopped" : "finished";

@@ -1,0 +1,41 @@
+/** An invoke may be handed a long conversation: it is stored once, and only what is new is stored by the next invoke. */
+import { expect, test } from "vitest";
+import { createRuntime, createSmartAgent, type AgentMessage } from "toolwright";
+import { createScriptedModel } from "toolwright/testing";
+import { createWorld, watchStore } from "../semantics/harness.ts";
+import { user } from "./harness.ts";
+
+const HANDED: readonly AgentMessage[] = Array.from({ length: 1_001 }, (_, index) => ({
+  role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+  content: `Message ${index}.`,
+}));
+
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+test("an input is written once, no later invoke reads it, and a resume has all of it", async () => {
+  const world = await createWorld();
+  const statements: string[] = [];
+  const onStatement = (sql: string): void => void statements.push(sql);
+  const store = watchStore(await world.open(), { onStatement, onReadStatement: onStatement });
+  await using runtime = createRuntime({ store });
+  const model = createScriptedModel(["One.", "Two.", new Error("power cut")]);
+  const agent = createSmartAgent({ model, runtime });
+
+  const one = await agent.invoke({ messages: HANDED, runId: "r" });
+  const two = await agent.invoke({ ...copy(one.state), messages: [...copy(one.messages), user("More.")] });
+  expect(two.content).toBe("Two.");
+  const ofInputs = statements.filter((sql) => sql.includes("toolwright_turn_inputs"));
+  expect(ofInputs.map((sql) => sql.slice(0, 6))).toEqual(["INSERT", "INSERT"]);
+  const lengths = await world.rows(
+    "SELECT LENGTH(began_json) AS length FROM toolwright_turn_inputs ORDER BY turn",
+  );
+  expect(lengths[0]?.["length"]).toBeGreaterThan(10_000);
+  expect(lengths[1]?.["length"]).toBeLessThan(1_000);
+
+  const three = [...copy(two.messages), user("Once more.")];
+  await expect(agent.invoke({ ...copy(two.state), messages: three })).rejects.toThrow("power cut");
+  const other = createScriptedModel(["Three."]);
+  const resumed = await createSmartAgent({ model: other, runtime }).invoke({ runId: "r" });
+  expect(resumed.content).toBe("Three.");
+  expect(resumed.messages.slice(0, -1)).toEqual(three);
+});
