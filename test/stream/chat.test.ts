@@ -200,6 +200,44 @@ test("a denial reaches the model, and an approval in an older message approves n
   expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
 });
 
+test("a call that an earlier denial answers has no request, and the chat goes on after it", async () => {
+  const chat = await startChat();
+  await using _ = chat.runtime;
+  const { live, client, placed, runtime } = chat;
+  const shown = await untilApproval(chat);
+  const user = userMessage("Order a diamond");
+  const denied = decide(shown, false);
+  const rest = client.send([user, denied]);
+  const again = await live.next();
+  again.call("order", { sku: "diamond" }, "again");
+  again.finish("tool-calls");
+  say(await live.next(), "Then not.");
+  const answer = await messageOf(await rest, denied);
+  const calls = answer.parts.filter(({ type }) => type === "tool-order");
+  expect(calls).toMatchObject([
+    { state: "output-denied" },
+    { state: "output-error", errorText: 'The call of "order" with these arguments was denied.' },
+  ]);
+  expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
+  // Versions before 0.2 showed the second call as denied without a request, and clients have stored such answers.
+  const stored = {
+    ...answer,
+    parts: answer.parts.map((part) =>
+      "toolCallId" in part && part.toolCallId === "again"
+        ? { type: part.type, toolCallId: part.toolCallId, state: "output-denied", input: part.input }
+        : part,
+    ),
+  } as UIMessage;
+  for (const [number, earlier] of [answer, stored].entries()) {
+    const next = messageOf(await client.send([user, earlier, userMessage("And now?", `u${number + 2}`)]));
+    const asked = await live.next();
+    expect(JSON.stringify(asked.prompt).match(/"toolCallId":"again"/g)).toHaveLength(2);
+    say(asked, "Nothing.");
+    expect(textOf(await next)).toBe("Nothing.");
+  }
+  expect(placed).toEqual([]);
+});
+
 test("after the process died, a GET drives the turn again and retracts uncommitted parts", async () => {
   const store = createStorePath();
   const dying = await startChat(store);

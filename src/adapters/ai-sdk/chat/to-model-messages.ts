@@ -35,12 +35,19 @@ function withoutOpenCalls(message: UIMessage): UIMessage {
 }
 
 /**
- * A client that did not make the decision itself sends a result without a decision, which the AI SDK refuses. The result
- * shows which decision it was.
+ * A client that did not make the decision itself sends a result without a decision, or a denied call without a request. The
+ * AI SDK refuses both, in every later message. The result shows which decision it was.
  */
 function withDecision(part: UIMessage["parts"][number]): UIMessage["parts"][number] {
-  if (!("approval" in part) || part.approval === undefined || part.approval.approved !== undefined)
-    return part;
-  const approval = { ...part.approval, approved: part.state !== "output-denied" };
-  return { ...part, approval } as typeof part;
+  if (!("toolCallId" in part)) return part;
+  const { state, toolCallId, approval } = part as ShownCall;
+  const isDenied = state === "output-denied";
+  if (approval?.approved !== undefined || (approval === undefined && !isDenied)) return part;
+  return { ...part, approval: { id: toolCallId, ...approval, approved: !isDenied } } as typeof part;
+}
+
+interface ShownCall {
+  readonly state: string;
+  readonly toolCallId: string;
+  readonly approval?: { readonly id: string; readonly approved?: boolean } | undefined;
 }

@@ -15,6 +15,8 @@ export class ChunkMaker {
   readonly #begun = new Set<string>();
   readonly #reset = new Set<string>();
   readonly #calls = new Set<string>();
+  /** Calls whose approval was requested. */
+  readonly #requested = new Set<string>();
   #hasSent = false;
   #finishReason: string | undefined;
 
@@ -50,7 +52,7 @@ export class ChunkMaker {
       default:
         // A client that continues has the start of the response from an earlier connection.
         this.#begun.add(response);
-        return this.#hasCall(part) ? contentChunk(part) : undefined;
+        return this.#hasCall(part) ? this.#ofContent(part) : undefined;
     }
   }
 
@@ -59,6 +61,19 @@ export class ChunkMaker {
     if (!("toolCallId" in part)) return true;
     if (part.type === "tool-call") this.#calls.add(part.toolCallId);
     return this.#isContinued || this.#calls.has(part.toolCallId);
+  }
+
+  /**
+   * A client refuses a denied call without a request in its next message. There is none if an earlier denial answered the call,
+   * or if the process died between the request and its part.
+   */
+  #ofContent(part: NumberedPart): UIMessageChunk | undefined {
+    if (part.type === "tool-approval-request") this.#requested.add(part.toolCallId);
+    const lacksRequest =
+      part.type === "tool-denied" &&
+      this.#calls.has(part.toolCallId) &&
+      !this.#requested.has(part.toolCallId);
+    return lacksRequest ? errorChunk(part) : contentChunk(part);
   }
 
   #retract(response: string): UIMessageChunk | undefined {
@@ -80,6 +95,8 @@ export class ChunkMaker {
     return { type: "finish", ...(reason === undefined ? {} : { finishReason: reason }) };
   }
 }
+
+type CallProblem = Extract<NumberedPart, { readonly type: "tool-error" | "tool-denied" }>;
 
 const FINISH_REASONS = ["stop", "length", "content-filter", "tool-calls", "error", "other"] as const;
 
@@ -130,7 +147,7 @@ function toolChunk(part: NumberedPart): UIMessageChunk | undefined {
         ...(part.providerExecuted === true ? { providerExecuted: true } : {}),
       };
     case "tool-error":
-      return { type: "tool-output-error", toolCallId: part.toolCallId, errorText: part.error.message };
+      return errorChunk(part);
     case "tool-denied":
       return { type: "tool-output-denied", toolCallId: part.toolCallId };
     case "tool-approval-request":
@@ -138,6 +155,10 @@ function toolChunk(part: NumberedPart): UIMessageChunk | undefined {
     default:
       return undefined;
   }
+}
+
+function errorChunk({ toolCallId, error }: CallProblem): UIMessageChunk {
+  return { type: "tool-output-error", toolCallId, errorText: error.message };
 }
 
 /** Models use the same ids in every response. */
