@@ -200,7 +200,7 @@ test("a denial reaches the model, and an approval in an older message approves n
   expect(await runtime.approvals()).toMatchObject([{ status: "denied" }]);
 });
 
-test("a call that an earlier denial answers has no request, and the chat goes on after it", async () => {
+test("a call that an earlier denial answers has no request, and the chat continues after it", async () => {
   const chat = await startChat();
   await using _ = chat.runtime;
   const { live, client, placed, runtime } = chat;
