@@ -55,13 +55,17 @@ async function durableAgent(job: AgentJob): Promise<void> {
   cleanup();
 }
 
+/** A step that is repeated: 1,000 steps in a row with `then` would store all results again after each of them. */
 async function steps(job: StepsJob): Promise<void> {
-  const workflow = createWorkflow({ id: "orders", inputSchema: shape, outputSchema: shape });
-  for (let index = 0; index < job.count; index += 1) {
-    const step = { inputSchema: shape, outputSchema: shape, execute: () => job.execute(index) };
-    workflow.then(createStep({ id: `order-${index}`, ...step }));
-  }
-  workflow.commit();
+  const step = createStep({
+    id: "order",
+    inputSchema: shape,
+    outputSchema: shape,
+    execute: ({ inputData }) => job.execute(inputData.index + 1),
+  });
+  const workflow = createWorkflow({ id: "orders", inputSchema: shape, outputSchema: shape })
+    .dountil(step, async ({ inputData }) => inputData.index >= job.count - 1)
+    .commit();
   const mastra = new Mastra({ workflows: { workflow }, storage: storeIn(job.location), logger: false });
   await mastra.getStorage()?.init();
   job.begin();
@@ -73,8 +77,11 @@ export const contender: Contender = {
   name: "Mastra",
   packages: ["@mastra/core", "@mastra/libsql"],
   setup:
-    "`createDurableAgent` with checkpoints of running runs and `recoverActiveRuns` for agents, a workflow with " +
-    "`restart` as steps, both with `LibSQLStore`. The tool call id serves as idempotency key.",
+    "`createDurableAgent` with checkpoints of running runs and `recoverActiveRuns` for agents; as steps, a workflow that " +
+    "repeats one step with `dountil`, where each result replaces the one before, and `restart`. Both use `LibSQLStore`, with " +
+    "`synchronous` FULL. An interrupted call runs again, as its docs say: the tool call id serves as idempotency key. Since " +
+    "version 1.62, agents do not recover after a crash, a fault that is known as " +
+    "[#22636](https://github.com/mastra-ai/mastra/issues/22636); version 1.61 repeats the interrupted call and finishes.",
   async plainAgent(job) {
     const agent = agentOf(job);
     job.begin();
