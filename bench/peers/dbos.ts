@@ -1,6 +1,7 @@
 /**
  * DBOS on PostgreSQL: a workflow whose steps are `DBOS.runStep`. An agent is the AI SDK's loop in a workflow, with each
- * model request and each tool call as a step, as https://docs.dbos.dev/integrations/vercel-ai shows.
+ * model request and each tool call as a step, as https://docs.dbos.dev/integrations/vercel-ai shows. The package of that
+ * page, `@dbos-inc/vercel-ai` 0.1, accepts DBOS 4 only, so `durableModel` makes the step that its `durableCalls` makes.
  */
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { generateText, isStepCount, tool } from "ai";
@@ -28,13 +29,12 @@ const workflow = DBOS.registerWorkflow(() => current.work(), { name: "bench" });
 async function runWorkflow(job: AgentJob | StepsJob, work: () => Promise<void>): Promise<void> {
   const { runId, isResume } = job;
   current.work = work;
-  // Recovery is a part of launch.
-  if (isResume) job.begin();
   if (!DBOS.isInitialized()) {
     DBOS.setConfig({ name: "bench", systemDatabaseUrl: job.location.postgres, logLevel: "error" });
+    // Opens the database, and puts interrupted workflows into the recovery queue.
     await DBOS.launch();
   }
-  if (!isResume) job.begin();
+  job.begin();
   const handle = isResume
     ? DBOS.retrieveWorkflow(runId)
     : await DBOS.startWorkflow(workflow, { workflowID: runId })();
@@ -46,8 +46,9 @@ export const contender: Contender = {
   packages: ["@dbos-inc/dbos-sdk", "ai"],
   setup:
     "`DBOS.runStep` in a workflow on PostgreSQL; an agent is the loop of the AI SDK in a workflow, with each model " +
-    "request and each call as a step. Workflow id and step id serve as idempotency key. A resume includes `DBOS.launch`, " +
-    "which recovers through a queue that is polled every second.",
+    "request and each call as a step. An interrupted step runs again, as its docs say: workflow id and step id serve as " +
+    "idempotency key. A resume waits for the recovery queue, which is first polled one second after `DBOS.launch`; no " +
+    "setting changes that.",
   plainAgent: "It has no agent loop of its own; with it, the loop of the AI SDK is used.",
   durableAgent: (job) =>
     runWorkflow(job, async () => {
