@@ -22,6 +22,8 @@ export const contender: Contender = {
       stopWhen: isStepCount(job.turns + 2),
     });
   },
-  durableAgent: "It stores nothing: the application saves messages, when the loop has ended.",
+  durableAgent:
+    "It stores nothing: the application can save messages in `onStepEnd`. Its `WorkflowAgent` is durable, but needs the " +
+    "compiler and the runtime of Workflow DevKit, and is not measured here.",
   steps: "It has no steps outside of its agent loop.",
 };

@@ -48,6 +48,7 @@ export const contender: Contender = {
     job.begin();
     await agent.invoke({ messages: [{ role: "user", content: "Go." }], toolHistory: [] });
   },
-  durableAgent: "It stores nothing: the application saves a snapshot when it pauses a run.",
+  durableAgent:
+    "It stores nothing: the application can save a snapshot in `onStateChange`, which is called between model and tools.",
   steps: "It has no steps outside of its agent loop.",
 };
