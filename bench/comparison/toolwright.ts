@@ -93,7 +93,7 @@ const LOOP =
 
 export const onSqlite = toolwrightOn(
   "Toolwright",
-  `\`createRuntime\` on a SQLite file: ${LOOP}.`,
+  `\`createRuntime\` on a SQLite file: ${LOOP}. Other commits run with \`synchronous\` NORMAL.`,
   ({ folder }) => join(folder, "toolwright.db"),
 );
 

@@ -62,8 +62,9 @@ export const contender: Contender = {
   packages: ["@langchain/langgraph", "langchain", "@langchain/langgraph-checkpoint-sqlite"],
   setup:
     '`createAgent` for agents, `task` in an `entrypoint` as steps, with `SqliteSaver` and `durability: "sync"`' +
-    (hasNativeModule() ? "" : ", on SQLite of Node, because better-sqlite3 could not be built") +
-    ". The tool call id, which is in the checkpoint, serves as idempotency key.",
+    (hasNativeModule() ? "" : ", on SQLite of Node, because better-sqlite3 does not load on this machine") +
+    ". SQLite runs with `synchronous` NORMAL, as better-sqlite3 is built. An interrupted call runs again, as its docs say: the " +
+    "tool call id, which is in the checkpoint, serves as idempotency key.",
   plainAgent: (job) => runAgent(job, undefined),
   durableAgent: (job) => runAgent(job, openSaver(job.location.folder)),
   async steps(job) {
