@@ -3,6 +3,7 @@
  * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section, and
  * `npm run bench -- peers` compares with other systems.
  */
+import { BenchError } from "./bench-error.ts";
 import { comparePeers } from "./comparison/run.ts";
 import { benchBack } from "./back.ts";
 import { benchAiSdk, benchPerCall } from "./per-call.ts";
@@ -50,12 +51,22 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   import: benchImport,
 };
 
+function refuse(error: unknown): never {
+  console.error(error instanceof BenchError ? error.message : error);
+  process.exit(1);
+}
+
 if (process.argv[2] === "peers") {
-  await comparePeers(process.argv.slice(3));
+  await comparePeers(process.argv.slice(3)).catch(refuse);
   process.exit();
 }
 
 const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in sections));
+if (unknown.length > 0)
+  refuse(
+    new BenchError(`unknown: ${unknown.join(", ")}. Known are: ${Object.keys(sections).join(", ")}, peers.`),
+  );
 const results: Record<string, Row[]> = {};
 for (const [name, bench] of Object.entries(sections)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

@@ -1,5 +1,6 @@
 /** `npm run bench -- peers [--quick] [--json] [--only a,b] [--render]` */
 import { parseArgs } from "node:util";
+import { BenchError } from "../bench-error.ts";
 import { CONTENDERS } from "./contenders.ts";
 
 export interface Options {
@@ -13,22 +14,32 @@ export interface Options {
   readonly only: readonly string[] | undefined;
 }
 
-/** @throws if an option or a name is unknown */
+const OPTIONS = {
+  quick: { type: "boolean" },
+  json: { type: "boolean" },
+  render: { type: "boolean" },
+  only: { type: "string" },
+} as const;
+
+/** @throws BenchError if an option or a name is unknown, or if options exclude each other */
 export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      quick: { type: "boolean" },
-      json: { type: "boolean" },
-      render: { type: "boolean" },
-      only: { type: "string" },
-    },
-  });
+  const { quick = false, json = false, render = false, ...values } = parse(args);
+  if (render && args.length > 1)
+    throw new BenchError("--render measures nothing, so it takes no other option.");
   const only = values.only?.split(",");
   const known = Object.keys(CONTENDERS);
   const unknown = only?.filter((name) => !known.includes(name)) ?? [];
-  if (unknown.length > 0)
-    throw new Error(`--only has the unknown names ${unknown.join(", ")}. Known are: ${known.join(", ")}.`);
-  const { quick = false, json = false, render = false } = values;
-  return { quick, json, render, only };
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => `"${name}"`).join(", ");
+    throw new BenchError(`--only has the unknown names ${names}. Known are: ${known.join(", ")}.`);
+  }
+  return { quick, json, render, only: only && [...new Set(only)] };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new BenchError(`${(error as Error).message}\nOptions: --quick, --json, --only <a,b>, --render`);
+  }
 }

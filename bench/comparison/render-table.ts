@@ -1,6 +1,6 @@
-/** The results as one table for a terminal, and a sentence for each cell without a value. */
+/** The results as one table for a terminal, and a sentence for each cell without a value or with a failure. */
 import { formatLong, formatShort } from "./format-cell.ts";
-import { type Comparison, ROWS } from "./results.ts";
+import { type Cell, type Comparison, ROWS } from "./results.ts";
 
 export function renderTable({ columns, cells }: Comparison): string {
   const ids = Object.keys(columns);
@@ -16,10 +16,18 @@ export function renderTable({ columns, cells }: Comparison): string {
   const table = all.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   const sentences = ROWS.flatMap((row) =>
     ids
-      .filter((id) => /^(?:cannot|failed)$/.test(cells[row.id][id]?.kind ?? ""))
+      .filter((id) => needsSentence(cells[row.id][id]))
       .map((id) => `  ${HEADS[row.id]}, ${nameOf(id)}: ${formatLong(row.id, cells[row.id][id])}`),
   );
   return [...table, ...(sentences.length === 0 ? [] : ["", ...sentences])].join("\n");
+}
+
+function needsSentence(cell: Cell | undefined): boolean {
+  return (
+    cell?.kind === "cannot" ||
+    cell?.kind === "failed" ||
+    (cell?.kind === "effects" && cell.failure !== undefined)
+  );
 }
 
 const HEADS: Readonly<Record<(typeof ROWS)[number]["id"], string>> = {
@@ -27,8 +35,8 @@ const HEADS: Readonly<Record<(typeof ROWS)[number]["id"], string>> = {
   logged: "logged call",
   wide: "64 at once",
   step: "durable step",
-  resume: "resume 1,000",
-  agent: "10,000 turns",
+  resume: "resume of steps",
+  agent: "long agent",
   kill: "killed",
   "kill-keyed": "killed, keys",
 };

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, platform, totalmem } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
+import { BenchError } from "../bench-error.ts";
 import { inFolder } from "../measure.ts";
 import { installPeers } from "../peers.ts";
 import { withPostgres } from "../postgres-server.ts";
@@ -26,7 +27,9 @@ export async function comparePeers(args: readonly string[]): Promise<void> {
   }
   const missing = installPeers(() => console.error("installing the peers in bench/peers, once …"));
   if (missing.length > 0)
-    throw new Error(`npm could not install ${missing.join(", ")} in bench/peers. Is the registry reachable?`);
+    throw new BenchError(
+      `npm could not install ${missing.join(", ")} in bench/peers. Is the registry reachable?`,
+    );
   const results = await inFolder((folder) =>
     withPostgres((address) => measureAll(folder, address, options), { durable: true }),
   );

@@ -67,6 +67,9 @@ describe("the command", () => {
     });
     expect(() => readOptions(["--fast"])).toThrow("--fast");
     expect(() => readOptions(["--only", "temporal"])).toThrow("temporal");
+    expect(() => readOptions(["--only"])).toThrow("--only");
+    expect(() => readOptions(["--render", "--quick"])).toThrow("--render");
+    expect(readOptions(["--only", "dbos,dbos"]).only).toEqual(["dbos"]);
   });
 
   test("prints a value or a sentence for every cell", () => {
