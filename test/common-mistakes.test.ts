@@ -240,9 +240,9 @@ const MISTAKES: Mistake[] = [
   ],
   [
     "another kind of database",
-    () => runtime({ store: "mysql://localhost/app" }),
+    () => runtime({ store: "mysql://ann:s3cr@t@localhost/app" }),
     OPTION,
-    'store must be a path, a postgres:// address or an open store, not "mysql://localhost/app"',
+    'store must be a path, a postgres:// address or an open store, not "mysql://ann:***@localhost/app"',
   ],
   [
     "a call on a runtime that was closed",

@@ -6,7 +6,7 @@ import { commandName, setDefaultStore, shownStore } from "./command-name.ts";
 import { findConfig } from "./find-config.ts";
 import { isMasked, unmask } from "./masked-store.ts";
 import { loadSettingsFor } from "./project-settings.ts";
-import { DEFAULT_STORE } from "../operate/store-address.ts";
+import { DEFAULT_STORE, isForeignAddress, withoutPassword } from "../operate/store-address.ts";
 import { type CommonOptions, createScreen, type Screen } from "./screen.ts";
 
 /** `left`: a revert left effects as they are. */
@@ -75,7 +75,14 @@ export function acting(
 
 /** The value of --store, with the password that a printed command leaves out. */
 async function givenStore({ store }: Partial<CommonOptions>, screen: Screen): Promise<string | undefined> {
-  if (store === undefined || !isMasked(store)) return store;
+  if (store === undefined) return store;
+  if (isForeignAddress(store))
+    throw new CliError(
+      "CLI_USAGE",
+      `--store must be a SQLite file or a postgres:// address, not ${withoutPassword(store)}.`,
+      "Write the path of a file, such as toolwright.db, or postgres://user@host/database.",
+    );
+  if (!isMasked(store)) return store;
   return unmask(store, async () => {
     const configured = (await loadSettingsFor(screen))?.store;
     return typeof configured === "string" ? configured : configured?.path;

@@ -1,6 +1,6 @@
 /** Composable checks of option values. Each error says what was expected and what was given. */
 import { encode, UnencodableError } from "../util/encode.ts";
-import { isPostgresAddress } from "../store/open-store.ts";
+import { isForeignAddress } from "../store/open-store.ts";
 import { isStorableText, isTooLongForId, LONGEST_ID_BYTES } from "../util/storable-text.ts";
 import { suggestion } from "./nearest-name.ts";
 
@@ -138,11 +138,14 @@ function passes(check: Check, value: unknown): boolean {
   }
 }
 
+/** In an address: errors must not show it. A password may contain an @. */
+const PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^:@/\s]*:).*@/i;
+
 export function describe(value: unknown): string {
   if (value === null || value === undefined || typeof value === "number" || typeof value === "boolean") {
     return String(value);
   }
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return JSON.stringify(value.replace(PASSWORD, "$1***@"));
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "symbol") return "a symbol";
   if (Array.isArray(value)) return "an array";
@@ -261,7 +264,7 @@ export const someLabels: Check = (value, field) => {
 
 const anAddress: Check = (value, field) => {
   aFullText(value, field);
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(String(value)) && !isPostgresAddress(String(value))) {
+  if (isForeignAddress(String(value))) {
     throw new Problem(field, "must be a path or a postgres:// address.");
   }
 };

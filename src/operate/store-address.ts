@@ -1,9 +1,9 @@
 /** Addresses of stores: a SQLite file, `:memory:` or postgres://…. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { isPostgresAddress } from "../store/open-store.ts";
+import { isForeignAddress, isPostgresAddress } from "../store/open-store.ts";
 
-export { DEFAULT_STORE, type StoreOption } from "../store/open-store.ts";
+export { DEFAULT_STORE, isForeignAddress, type StoreOption } from "../store/open-store.ts";
 
 /** Whether the address is a file, which has a folder. */
 export function isStoreFile(address: string): boolean {
@@ -45,8 +45,8 @@ export function absoluteAddress(address: string, folder = "."): string {
 
 /** Masks passwords, including those that contain an @ and those among the parameters. */
 export function withoutPassword(address: string): string {
-  if (!isPostgresAddress(address)) return address;
+  if (!isPostgresAddress(address) && !isForeignAddress(address)) return address;
   const [base = "", ...parameters] = address.split("?");
-  const shown = base.replace(/^(\w+:\/\/[^:@/]*):.*@/, "$1:***@");
+  const shown = base.replace(/^(\s*[\w+.-]+:\/\/[^:@/]*):.*@/, "$1:***@");
   return [shown, ...parameters.map((text) => text.replaceAll(/\b(\w*password)=[^&]*/gi, "$1=***"))].join("?");
 }

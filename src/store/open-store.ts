@@ -13,6 +13,11 @@ export function isPostgresAddress(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }
 
+/** An address of another kind, such as mysql://…, or one with a space before it. It is not the path of a file. */
+export function isForeignAddress(text: string): boolean {
+  return /^\s*[a-z][a-z0-9+.-]+:\/\//i.test(text) && !isPostgresAddress(text);
+}
+
 /** Drivers load on first use, so that importing the root loads neither. */
 export async function openStore(option: StoreOption = DEFAULT_STORE): Promise<Store> {
   if (typeof option !== "string") return option;

@@ -105,6 +105,19 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
         /other\.db is a SQLite database without Toolwright tables/,
       ] as const,
   ),
+  ...["mysql://bob:s3cret@h/x", "POSTGRES://bob:s3cret@h/x", " postgres://bob:s3cret@h/x"].map(
+    (address) =>
+      [
+        "a store of another kind, whose password is masked",
+        ["ps", "--store", address],
+        /^toolwright: --store must be a SQLite file or a postgres:\/\/ address, not (?!.*s3cret).*:\*\*\*@h\/x/,
+      ] as const,
+  ),
+  [
+    "a PostgreSQL address that is no URL",
+    ["ps", "--store", "postgres://bob:s3cret@h:port/x"],
+    /^(?![^]*s3cret)[^]*Invalid URL[^]*Correct the address of the store[^]*%40/,
+  ],
   ["an empty store", ["ps", "--store", ""], /'--store <path>' argument is empty/],
   ["an empty run id", ["up", "good.tsx", "--run-id="], /'--run-id <id>' argument is empty/],
   ["an empty approver", ["approve", "a9", "--by", ""], /'--by <name>' argument is empty/],

@@ -109,6 +109,11 @@ const HINTS: readonly (readonly [codes: ReadonlySet<string>, hint: string])[] = 
     "Grant this user the right to create and use tables in the schema, or use another user.",
   ],
   [
+    new Set(["ERR_INVALID_URL"]),
+    "Correct the address of the store (postgres://user:password@host:5432/database). In a user name or password, write " +
+      "special characters as percent codes: @ as %40, / as %2F, : as %3A, # as %23, % as %25.",
+  ],
+  [
     new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]),
     "Start the server, or correct the host and the port in the address of the store, then try again.",
   ],
