@@ -1,9 +1,10 @@
 /** Checks what a run needs. Changes nothing. */
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeIsolation } from "../sandbox/tiers/isolation.ts";
 import { isFullIsolation } from "../sandbox/tiers/isolation-tier.ts";
+import { errnoOf } from "../sandbox/files/file-error.ts";
 import { toErrorReport } from "./cli-error.ts";
 import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";
@@ -43,8 +44,17 @@ async function examineStore(path: string): Promise<Check> {
     return good("store", `${resolve(path)} has no Toolwright tables yet; the first run adds them`);
   if (state === "missing") {
     const folder = dirname(resolve(path));
-    if (existsSync(folder))
-      return good("store", `${resolve(path)} does not exist yet; the first run creates it`);
+    if (existsSync(folder)) {
+      const refusal = refusalToWrite(folder);
+      if (refusal === undefined)
+        return good("store", `${resolve(path)} does not exist yet; the first run creates it`);
+      return {
+        name: "store",
+        status: "wrong",
+        detail: `${resolve(path)}: the folder ${folder} cannot be written (${refusal}), so no run can create the store`,
+        remedy: "Allow this user to write to the folder, or choose another store.",
+      };
+    }
     const detail = `${resolve(path)}: the folder ${folder} does not exist, so no run can create the store`;
     return { name: "store", status: "wrong", detail, remedy: `mkdir -p ${printedWord(folder)}` };
   }
@@ -55,6 +65,16 @@ async function examineStore(path: string): Promise<Check> {
   } catch (error) {
     const { message, hint } = toErrorReport(error);
     return { name: "store", status: "wrong", detail: message, remedy: hint };
+  }
+}
+
+/** The code of the error, such as EACCES or EROFS. */
+function refusalToWrite(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return errnoOf(error);
   }
 }
 

@@ -1,17 +1,20 @@
 /** `toolwright doctor --bench`: what it reports, what it advises, and that it leaves nothing behind. Never how fast. */
-import { mkdtempSync, readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Client } from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { fileSystemOfType } from "../../src/operate/machine/file-system.ts";
 import { measureMachine } from "../../src/operate/machine/measure-machine.ts";
 import { judge, type Measurement } from "../../src/operate/machine/measurement.ts";
 import { inSchema } from "../../src/operate/machine/postgres-speed.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
-import { createFolder, toolwright } from "../cli/command.ts";
+import { createFolder, start, toolwright } from "../cli/command.ts";
+import { until } from "../semantics/harness.ts";
 
-const BUDGET_MS = 5;
+const BUDGET = { ms: 5 };
+const sourceOf = (file: string): string => resolve(import.meta.dirname, "../..", file);
 const namesOf = (measurements: readonly Measurement[]): string[] => measurements.map(({ name }) => name);
 
 function expectMeasured(measurements: readonly Measurement[]): void {
@@ -27,7 +30,7 @@ function expectMeasured(measurements: readonly Measurement[]): void {
 describe("measures", () => {
   test("commits, calls and the sandbox next to a SQLite store, which it does not create", async () => {
     const folder = mkdtempSync(join(tmpdir(), "toolwright-machine-"));
-    const measurements = await measureMachine(join(folder, "app.db"), BUDGET_MS);
+    const measurements = await measureMachine(join(folder, "app.db"), BUDGET);
     expect(namesOf(measurements)).toEqual(["commit", "commit-full", "call", "side-effect", "sandbox"]);
     expectMeasured(measurements);
     expect(readdirSync(folder)).toEqual([]);
@@ -35,7 +38,7 @@ describe("measures", () => {
 
   test("the way to PostgreSQL too, in a schema that it drops", async () => {
     const address = await freshPostgres();
-    const measurements = await measureMachine(address, BUDGET_MS);
+    const measurements = await measureMachine(address, BUDGET);
     expect(namesOf(measurements)).toEqual([
       "round-trip",
       "commit",
@@ -62,7 +65,7 @@ describe("measures", () => {
     await owner.end();
     address.username = "reader";
     address.password = "reader";
-    const measurements = await measureMachine(address.href, BUDGET_MS);
+    const measurements = await measureMachine(address.href, BUDGET);
     expect(measurements.find(({ name }) => name === "round-trip")?.ms).toBeGreaterThan(0);
     expect(measurements.find(({ name }) => name === "call")).toMatchObject({
       ms: null,
@@ -74,10 +77,33 @@ describe("measures", () => {
 
   test("everything else, if the store cannot be reached", async () => {
     for (const store of ["/nonexistent/folder/app.db", "postgres://127.0.0.1:1/none"]) {
-      const [first, sandbox] = await measureMachine(store, BUDGET_MS);
+      const [first, sandbox] = await measureMachine(store, BUDGET);
       expect(first, store).toMatchObject({ name: "commit", ms: null, status: "note" });
+      expect(first?.remedy, store).toMatch(/^(?:Create it|Start the server)/);
       expect(sandbox?.name).toBe("sandbox");
     }
+  });
+
+  test("everything else, if there is no folder for temporary files", async () => {
+    const folder = createFolder();
+    vi.stubEnv("TMPDIR", join(folder, "nowhere"));
+    const measurements = await measureMachine(join(folder, "app.db"), BUDGET);
+    vi.unstubAllEnvs();
+    expect(namesOf(measurements)).toEqual(["commit", "commit-full", "call", "side-effect", "sandbox"]);
+    const { ms, detail, remedy } = measurements.at(-1) ?? {};
+    expect(ms, detail).toBe(null);
+    // Without a sandbox on this machine, there is another reason.
+    expect(remedy).toMatch(/TMPDIR|See the check of the sandbox/);
+  });
+
+  test("nothing after an abort, and leaves nothing behind", async () => {
+    const folder = createFolder();
+    const controller = new AbortController();
+    const measured = measureMachine(join(folder, "app.db"), { ms: 60_000, signal: controller.signal });
+    await until(() => readdirSync(folder).length > 0);
+    controller.abort(new Error("enough"));
+    await expect(measured).rejects.toThrow("enough");
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
@@ -126,4 +152,41 @@ test("the command prints the measurements and advice, and the checks decide its 
     ),
   });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a signal stops the command, which leaves nothing behind", async () => {
+  const folder = createFolder();
+  const command = start(folder, ["doctor", "--bench"]);
+  await until(() => readdirSync(folder).length > 0);
+  command.child.kill("SIGINT");
+  const { code, stderr } = await command.ended;
+  expect(stderr).toMatch(/SIGINT[^]*The measurement was stopped by SIGINT\.\n {2}It left nothing behind\./);
+  expect(code).toBe(1);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a folder that cannot be written is reported by the check and by the measurement", async () => {
+  const folder = createFolder();
+  chmodSync(folder, 0o555);
+  const script = `
+    import { examine } from ${JSON.stringify(sourceOf("src/cli/examine.ts"))};
+    import { measureMachine } from ${JSON.stringify(sourceOf("src/operate/machine/measure-machine.ts"))};
+    // Loads all code, which another user may not be able to read.
+    await examine(":memory:");
+    await measureMachine(":memory:", { ms: 5 });
+    if (process.getuid() === 0) process.setuid(65534);
+    const store = ${JSON.stringify(join(folder, "app.db"))};
+    const check = (await examine(store)).find(({ name }) => name === "store");
+    console.log(JSON.stringify([check, (await measureMachine(store, { ms: 5 }))[0]]));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    encoding: "utf8",
+  });
+  chmodSync(folder, 0o755);
+  expect(stderr).toBe("");
+  const remedy = "Allow this user to write to the folder, or choose another store.";
+  const detail: unknown = expect.stringContaining(`the folder ${folder} cannot be written (EACCES)`);
+  expect(JSON.parse(stdout)).toMatchObject([
+    { name: "store", status: "wrong", detail, remedy },
+    { name: "commit", ms: null, status: "note", detail, remedy },
+  ]);
 });

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import type { Measurement } from "../../operate/machine/measurement.ts";
+import { CliError } from "../cli-error.ts";
 import type { Check } from "../examine.ts";
 import type { Colour, CommonOptions, Screen } from "../screen.ts";
 
@@ -17,7 +18,7 @@ export function addDoctorCommand(program: Command): void {
       "Checks the Node version, the store, the sandbox for commands, and optional packages. " +
         "With --bench it also measures commits, calls and the sandbox, and says what is slow.",
     )
-    .option("--bench", "measure this machine, for about ten seconds");
+    .option("--bench", "measure this machine, for at most ten seconds");
   withCommonOptions(command)
     .addHelpText(
       "after",
@@ -42,8 +43,21 @@ export function addDoctorCommand(program: Command): void {
 
 async function measure(screen: Screen, store: string): Promise<readonly Measurement[]> {
   const { measureMachine } = await import("../../operate/machine/measure-machine.ts");
+  const { stopOnSignals } = await import("../../terminal/stop-on-signals.ts");
   screen.print("");
-  const measurements = await measureMachine(store);
+  using stop = stopOnSignals({
+    onFirst: (name) => screen.warn(`${name}: removing what the measurement wrote.`),
+    onOverdue: () => undefined,
+    exitCode: () => EXIT.failed,
+  });
+  const measurements = await measureMachine(store, { signal: stop.signal }).catch((error: unknown) => {
+    if (stop.received === undefined) throw error;
+    throw new CliError(
+      "CLI_STOPPED",
+      `The measurement was stopped by ${stop.received}.`,
+      "It left nothing behind.",
+    );
+  });
   printChecks(screen, measurements);
   return measurements;
 }

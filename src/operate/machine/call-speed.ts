@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { createRuntime } from "../../runtime/create-runtime.ts";
 import { defineTool } from "../../tool/define-tool.ts";
-import { judge, type Measurement, sample } from "./measurement.ts";
+import { type Budget, judge, type Measurement, sample } from "./measurement.ts";
 
 const schema = z.object({ index: z.number() });
 
 /** @param slowMs for an idempotent call; one that must not be repeated may take twice as long */
-export async function measureCalls(store: string, budgetMs: number, slowMs: number): Promise<Measurement[]> {
+export async function measureCalls(store: string, budget: Budget, slowMs: number): Promise<Measurement[]> {
   const repeatable = defineTool({ name: "doctor.repeatable", schema, execute: ({ index }) => ({ index }) });
   const unrepeatable = defineTool({
     name: "doctor.unrepeatable",
@@ -24,7 +24,7 @@ export async function measureCalls(store: string, budgetMs: number, slowMs: numb
   return [
     judge(
       { name: "call", what: "one logged call", slowMs, advice },
-      await sample(budgetMs, callOf(repeatable)),
+      await sample(budget, callOf(repeatable)),
     ),
     judge(
       {
@@ -33,7 +33,7 @@ export async function measureCalls(store: string, budgetMs: number, slowMs: numb
         slowMs: slowMs * 2,
         advice,
       },
-      await sample(budgetMs, callOf(unrepeatable)),
+      await sample(budget, callOf(unrepeatable)),
     ),
   ];
 }

@@ -1,4 +1,5 @@
 /** One measurement of this machine, with advice if it is slow. */
+import { setImmediate as turn } from "node:timers/promises";
 
 export interface Measurement {
   readonly name: "round-trip" | "commit" | "commit-full" | "call" | "side-effect" | "sandbox";
@@ -27,13 +28,26 @@ export interface Samples {
 
 const MOST_SAMPLES = 2_000;
 
-/** Repeats the work until the budget is used up, at least three times. */
-export async function sample(budgetMs: number, work: () => unknown): Promise<Samples> {
+/** For one measurement. */
+export interface Budget {
+  readonly ms: number;
+  /** Stops between two samples, so that the measurement can clean up. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Repeats the work until the budget is used up, at least three times.
+ * @throws the reason of the signal
+ */
+export async function sample({ ms, signal }: Budget, work: () => unknown): Promise<Samples> {
   const times: number[] = [];
   // The first one opens, compiles and connects.
   await work();
   const started = performance.now();
-  while (times.length < 3 || (performance.now() - started < budgetMs && times.length < MOST_SAMPLES)) {
+  while (times.length < 3 || (performance.now() - started < ms && times.length < MOST_SAMPLES)) {
+    // Without a turn of the event loop no signal arrives.
+    await turn();
+    signal?.throwIfAborted();
     const from = performance.now();
     await work();
     times.push(performance.now() - from);

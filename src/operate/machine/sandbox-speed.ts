@@ -5,19 +5,27 @@ import { join } from "node:path";
 import { bashTool } from "../../builtin/bash.ts";
 import { runWithToolContext } from "../../definition/context.ts";
 import { describeIsolation } from "../../sandbox/tiers/isolation.ts";
+import { messageOf } from "../../invoke/error-record.ts";
 import { isEnoughForCommands } from "../../sandbox/tiers/isolation-tier.ts";
-import { judge, type Measurement, notMeasured, sample } from "./measurement.ts";
+import { type Budget, judge, type Measurement, notMeasured, sample } from "./measurement.ts";
 
 const SLOW_START_MS = 100;
 
-export async function measureSandbox(budgetMs: number): Promise<Measurement> {
+export async function measureSandbox(budget: Budget): Promise<Measurement> {
   const description = await describeIsolation();
-  const { tier, reason, remedy } = description;
+  const { tier, remedy } = description;
+  // The check of the sandbox has the reason of each tier and the whole advice.
   if (!isEnoughForCommands(description))
-    return notMeasured("sandbox", reason ?? "commands cannot be confined on this machine", remedy ?? null);
-  const rootDir = mkdtempSync(join(tmpdir(), "toolwright-doctor-"));
+    return notMeasured(
+      "sandbox",
+      "commands cannot be confined on this machine",
+      "See the check of the sandbox above.",
+    );
+  let rootDir: string | undefined;
   try {
-    const samples = await sample(budgetMs, () => runWithToolContext({ rootDir }, () => bashTool("true")));
+    rootDir = mkdtempSync(join(tmpdir(), "toolwright-doctor-"));
+    const root = { rootDir };
+    const samples = await sample(budget, () => runWithToolContext(root, () => bashTool("true")));
     return judge(
       {
         name: "sandbox",
@@ -29,7 +37,14 @@ export async function measureSandbox(budgetMs: number): Promise<Measurement> {
       },
       samples,
     );
+  } catch (error) {
+    budget.signal?.throwIfAborted();
+    return notMeasured(
+      "sandbox",
+      messageOf(error),
+      `Commands need a folder for temporary files that can be written: ${tmpdir()}. Set TMPDIR to choose another one.`,
+    );
   } finally {
-    rmSync(rootDir, { recursive: true, force: true });
+    if (rootDir !== undefined) rmSync(rootDir, { recursive: true, force: true });
   }
 }

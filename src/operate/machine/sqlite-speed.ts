@@ -2,22 +2,34 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { measureCalls } from "./call-speed.ts";
+import { errnoOf } from "../../sandbox/files/file-error.ts";
 import { type FileSystem, fileSystemOf } from "./file-system.ts";
-import { judge, type Measurement, sample } from "./measurement.ts";
+import { type Budget, judge, type Measurement, notMeasured, sample } from "./measurement.ts";
 
 const SLOW_COMMIT_MS = 2;
 const SLOW_FULL_COMMIT_MS = 10;
 const SLOW_CALL_MS = 5;
 
 /** @param folder the folder of the store */
-export async function measureSqlite(folder: string, budgetMs: number): Promise<Measurement[]> {
+export async function measureSqlite(folder: string, budget: Budget): Promise<Measurement[]> {
   const fileSystem = fileSystemOf(folder);
-  const scratch = mkdtempSync(join(folder, ".toolwright-doctor-"));
+  let scratch: string;
+  try {
+    scratch = mkdtempSync(join(folder, ".toolwright-doctor-"));
+  } catch (error) {
+    return [
+      notMeasured(
+        "commit",
+        `the folder ${folder} cannot be written (${errnoOf(error) ?? "unknown error"})`,
+        "Allow this user to write to the folder, or choose another store.",
+      ),
+    ];
+  }
   try {
     return [
-      withWarning(await measureCommit(scratch, "commit", budgetMs, fileSystem), fileSystem),
-      await measureCommit(scratch, "commit-full", budgetMs, fileSystem),
-      ...(await measureCalls(join(scratch, "calls.db"), budgetMs, SLOW_CALL_MS)),
+      withWarning(await measureCommit(scratch, "commit", budget, fileSystem), fileSystem),
+      await measureCommit(scratch, "commit-full", budget, fileSystem),
+      ...(await measureCalls(join(scratch, "calls.db"), budget, SLOW_CALL_MS)),
     ];
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -27,7 +39,7 @@ export async function measureSqlite(folder: string, budgetMs: number): Promise<M
 async function measureCommit(
   scratch: string,
   name: "commit" | "commit-full",
-  budgetMs: number,
+  budget: Budget,
   fileSystem: FileSystem,
 ): Promise<Measurement> {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
@@ -45,7 +57,7 @@ async function measureCommit(
       slowMs: isFull ? SLOW_FULL_COMMIT_MS : SLOW_COMMIT_MS,
       advice: adviceFor(fileSystem),
     },
-    await sample(budgetMs, () => insert.run(text)),
+    await sample(budget, () => insert.run(text)),
   );
 }
 

@@ -4,7 +4,7 @@
  * and are sent together; others share one if more wait than connections are free. A failed group runs again one by one, and
  * a conflict is retried. No transaction relies on a session: each may get another server connection, as behind PgBouncer.
  */
-import type { Pool, PoolClient } from "pg";
+import type { Client, Pool, PoolClient } from "pg";
 import { ToolwrightError } from "../../errors.ts";
 import { importPeer, peerHint } from "../../load/import-peer.ts";
 import { sha256 } from "../../util/hash.ts";
@@ -364,7 +364,8 @@ export function toPostgres(sql: string): string {
     .replaceAll(/\?(\d+)/g, "$$$1");
 }
 
-async function loadPg(): Promise<{ Pool: typeof Pool }> {
+/** @throws TOOL_STORE_FAILED */
+export async function loadPg(): Promise<{ Pool: typeof Pool; Client: typeof Client }> {
   try {
     const { default: pg } = await importPeer("pg", () => import("pg"));
     return pg;
