@@ -118,6 +118,22 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["ps", "--store", "postgres://bob:s3cret@h:port/x"],
     /^(?![^]*s3cret)[^]*Invalid URL[^]*Correct the address of the store[^]*%40/,
   ],
+  ["a label that is not key=value", ["ps", "--label", "acme"], /--label must be key=value, not "acme"/],
+  [
+    "a choice that does not exist",
+    ["fork", "done", "--effects", "redo", "--store", "good.db"],
+    /'--effects <what>' argument 'redo' is invalid\. Allowed choices are ask, reuse, run/,
+  ],
+  [
+    "a schedule without a time",
+    ["schedule", "set", "x", "--workflow", "w"],
+    /A schedule needs --cron or --every, and neither is given\./,
+  ],
+  [
+    "a schedule with two times",
+    ["schedule", "set", "x", "--workflow", "w", "--cron", "0 3 * * *", "--every", "1000"],
+    /A schedule needs --cron or --every, not both\./,
+  ],
   ["an empty store", ["ps", "--store", ""], /'--store <path>' argument is empty/],
   ["an empty run id", ["up", "good.tsx", "--run-id="], /'--run-id <id>' argument is empty/],
   ["an empty approver", ["approve", "a9", "--by", ""], /'--by <name>' argument is empty/],

@@ -1,5 +1,5 @@
 /** `toolwright fork <run-id>`: makes a run from a part of another one. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import type { CommonOptions } from "../screen.ts";
@@ -23,9 +23,11 @@ export function addForkCommand(program: Command): void {
     .option("--at <task>", "the first task that runs in the fork, or the key of a call")
     .option("--input <json>", "another input: JSON, @file, or - for stdin")
     .option("--outputs <json>", "other outputs of tasks before --at, by task id")
-    .option(
-      "--effects <what>",
-      "what to do about effects that the original run already had: ask (default), reuse or run",
+    .addOption(
+      new Option(
+        "--effects <what>",
+        "what to do about effects that the original run already had (default: ask)",
+      ).choices(["ask", "reuse", "run"]),
     )
     .option("--dry-run", "show what would be copied, and create no run");
   withCommonOptions(command)

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
 import { nextCommand } from "../command-name.ts";
 import type { ListedRun } from "../../operate/list-runs.ts";
+import { parseLabels } from "../parse-labels.ts";
 import { wholeNumber } from "../parse-options.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import {
@@ -70,6 +71,7 @@ export function addPsCommand(program: Command): void {
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRunsWithProgress } = await import("../../operate/list-runs.ts");
         const { status, kind, label, before, limit } = options;
+        if (label !== undefined) parseLabels([label]);
         const { runs, next } = isNew
           ? { runs: [], next: null }
           : await withStore(options.store, (store) =>

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Schedule, Schedules } from "../../runtime/schedules.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
+import { CliError } from "../cli-error.ts";
 import { readJson, wholeNumber } from "../parse-options.ts";
 import type { CommonOptions, Screen } from "../screen.ts";
 
@@ -69,6 +70,12 @@ function addSet(schedule: Command): void {
     .action(
       acting(async ({ screen, options }: Acting<SetOptions>, name: string) => {
         const { workflow, cron, every, tz, overlap, catchUp } = options;
+        if ((cron === undefined) === (every === undefined))
+          throw new CliError(
+            "CLI_USAGE",
+            `A schedule needs --cron or --every, ${cron === undefined ? "and neither is given" : "not both"}.`,
+            'Write --cron "0 3 * * *" for every day at 03:00, or --every 60000 for every minute.',
+          );
         const input = options.input === undefined ? undefined : readJson("--input", options.input);
         const given = { name, workflow, cron, everyMs: every, tz, input, overlap, catchUp };
         const set = await withSchedules(options.store, (schedules) => schedules.set(given));
