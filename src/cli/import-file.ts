@@ -71,7 +71,10 @@ function firstLine(message: string): string {
 /** The first location in the user's own files: not in a package, and not in this one. */
 function locationOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const locations = [...stack.matchAll(/(?:file:\/\/|\()?(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+):(\d+)\)?\s*$/gm)];
+  // The first line of a SyntaxError has no column. Frames of Node itself (node:internal/…) are not locations.
+  const locations = [
+    ...stack.matchAll(/(?:^|file:\/\/|\(|at )(\/[^\s()?]+?)(?:\?[^:\s]*)?:(\d+)(?::\d+)?\)?\s*$/gm),
+  ];
   const ours = dirname(import.meta.dirname);
   const location =
     locations.find(([, path = ""]) => !path.includes("/node_modules/") && !path.startsWith(`${ours}/`)) ??

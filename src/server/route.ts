@@ -176,7 +176,8 @@ function problemsOf({ issues }: z.ZodError, schema: z.ZodType, part: string): st
         )
       : [`${describeIssue(issue, "it")}.`],
   );
-  return problems.join(" ").slice(0, 1_000);
+  // Two checks of one field may have the same message.
+  return [...new Set(problems)].join(" ").slice(0, 1_000);
 }
 
 function namesIn(schema: z.ZodType): string[] {

@@ -13,6 +13,7 @@ const FILES: Readonly<Record<string, string>> = {
   "empty.ts": "export const a = 1;\n",
   "named.tsx": GREETING.replace("export default", "export const mine ="),
   "throws.ts": 'const a = 1;\nthrow new Error("no luck\\nsecond line");\n',
+  "wrong-name.ts": 'import { defineConfig } from "toolwright";\nexport default defineConfig({});\n',
   "missing.ts": 'import "no-such-package";\n',
   "lost.ts": 'import "./nowhere.ts";\n',
   "render.tsx": GREETING.replace("<Workflow", '(() => { throw new Error("cannot draw"); })() ?? <Workflow'),
@@ -40,6 +41,16 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     /empty\.ts has no default export that is a workflow\.\n.*export default/,
   ],
   ["a workflow that is not a default export", ["up", "named.tsx"], /export default mine/],
+  [
+    "an import of a name that is not exported",
+    ["up", "wrong-name.ts"],
+    /wrong-name\.ts could not be loaded: .*defineConfig'?\n {2}It was thrown at wrong-name\.ts:1 while/,
+  ],
+  ...(process.platform === "linux"
+    ? ([
+        ["a folder that cannot be created", ["init", "/proc/x"], /\/proc\/x cannot be written: ENOENT/],
+      ] as const)
+    : []),
   ["a file that throws", ["up", "throws.ts"], /throws\.ts could not be loaded: no luck\n.*throws\.ts:2/],
   [
     "a package that is not there",

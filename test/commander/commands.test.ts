@@ -141,10 +141,10 @@ describe("options", () => {
     [["fast", "--to", "{broken"], /--to takes JSON such as \{"name": …, "zipCode": …\}, not "\{broken"/],
     [["fast", "--env", "a"], /--env takes key=value or JSON such as/],
     [["fast", "--env", "a=b"], /--env a takes a number, not "b"/],
-    [["fast", "slow"], /too many arguments/],
+    [["fast", "slow"], /too many arguments[^]*\n {2}See: \S+ t --help$/],
     [["fast", "--mode", "slow"], /unexpected argument "fast"/],
     [["fast", "--tags"], /option '--tags <text>' argument missing/],
-    [["fast", "--is-dri"], /unknown option '--is-dri'[^]*--is-dry/],
+    [["fast", "--is-dri"], /unknown option '--is-dri'[^]*--is-dry[^]*\n {2}See: \S+ t --help$/],
     [["fast", "--input", "[1]"], /--input takes JSON such as/],
   ])("refuses %j with a message and exit code 2", async (words, expected) => {
     const ran = await run([everything], ["t", ...words]);
@@ -333,7 +333,7 @@ describe("names", () => {
     const { code, stderr } = await run([contextRead], ["context", "read", "nowhere"]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'error: <place> cannot be "nowhere": drive:/path is expected\n',
+      stderr: 'error: <place> cannot be "nowhere": drive:/path is expected\n  See: prog context read --help\n',
     });
   });
 });

@@ -9,13 +9,14 @@ export function answerUsage(command: Command): void {
   const answer = command.error.bind(command);
   command.error = (given: string, options?: ErrorOptions): never => {
     const message = isMissingCommand(command, given) ? missingCommand(command) : given;
+    const hint = `See: ${commandPath(command)} --help`;
     if (wantsJson(command)) {
       const error = new ToolwrightError("TOOL_INPUT_INVALID", message.replace(/^error: /, ""), {
-        hint: `See: ${commandPath(command)} --help`,
+        hint,
       });
       command.configureOutput().writeOut?.(`${toTerminalJson(error.toModel())}\n`);
     }
-    return answer(toTerminalBlock(message), { ...options, exitCode: EXIT_CODES.usage });
+    return answer(`${toTerminalBlock(message)}\n  ${hint}`, { ...options, exitCode: EXIT_CODES.usage });
   };
 }
 

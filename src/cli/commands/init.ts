@@ -1,6 +1,6 @@
 /** `toolwright init [folder]`: writes a project with a tool and a test, and prints the next commands. */
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { printedWord, quoted } from "../../terminal/terminal-text.ts";
 import { CliError } from "../cli-error.ts";
@@ -90,10 +90,17 @@ function assertNoClash(folder: string, taken: readonly string[]): void {
   );
 }
 
+/** `mkdirSync` with `recursive` never returns in a folder such as /proc, where nothing can be created. */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  createFolder(dirname(resolve(folder)));
+  mkdirSync(folder);
+}
+
 /** @throws CliError */
 function writeFiles(folder: string, names: readonly string[], files: Readonly<Record<string, string>>): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    createFolder(folder);
     // A link that leads nowhere is not followed.
     for (const name of names) writeFileSync(join(folder, name), files[name] ?? "", { flag: "wx" });
   } catch (error) {
