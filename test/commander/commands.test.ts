@@ -333,7 +333,8 @@ describe("names", () => {
     const { code, stderr } = await run([contextRead], ["context", "read", "nowhere"]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'error: <place> cannot be "nowhere": drive:/path is expected\n  See: prog context read --help\n',
+      stderr:
+        'error: <place> cannot be "nowhere": drive:/path is expected\n  See: prog context read --help\n',
     });
   });
 });
