@@ -82,7 +82,7 @@ export function asStoreError(error: unknown): unknown {
   const message = error.message === "" ? codeOf(error) : error.message;
   const code = isSignIn ? INVALID_PASSWORD : codeOf(error);
   return new ToolwrightError("TOOL_STORE_FAILED", `The PostgreSQL store failed: ${message}.`, {
-    hint: HINTS.find(([codes]) => codes.has(code))?.[1],
+    hint: HINTS.find(([codes]) => codes.has(code))?.[1] ?? (isLost(error) ? LOST_HINT : undefined),
     cause: error,
   });
 }
@@ -90,6 +90,11 @@ export function asStoreError(error: unknown): unknown {
 const INVALID_PASSWORD = "28P01";
 // Without a password the driver itself gives up, before the server can refuse it.
 const SIGN_IN_MESSAGE = /^SASL:/;
+
+// At the start, something else may listen at this address. Later, a run was cut off.
+const LOST_HINT =
+  "Check that the server is running, and that the address of the store names a PostgreSQL server. Then try again, or resume " +
+  "the run: it continues from the last stored call.";
 
 /** The address or the permissions are wrong, not the store: there is nothing to repair in it. */
 const HINTS: readonly (readonly [codes: ReadonlySet<string>, hint: string])[] = [
