@@ -35,6 +35,19 @@ it.each([
     { role: "tool", tool_call_id: "1", name: "order", content: "ordered", is_error: true },
   ],
   ["a missing field", 2, { role: "tool", tool_call_id: "1", content: "ordered" }],
+  [
+    "a field that is undefined now",
+    2,
+    { role: "tool", tool_call_id: "1", name: undefined, content: "ordered" },
+  ],
+  [
+    "a field that is called __proto__",
+    2,
+    Object.defineProperty({ role: "tool", tool_call_id: "1", content: "ordered" }, "__proto__", {
+      value: {},
+      enumerable: true,
+    }),
+  ],
   ["another role", 1, { role: "user", content: "" }],
 ])("does not know %s", (_, index, message) => {
   const memory = new MessageMemory();
@@ -42,6 +55,27 @@ it.each([
   const second = memory.recall(input().with(index, message as AgentMessage));
   expect(second.messages.slice(0, index)).toEqual(first.messages.slice(0, index));
   expect(knownIn(first, second)).toBe(index);
+});
+
+const unreadable = {
+  type: "text",
+  get text(): string {
+    throw new Error("gone");
+  },
+};
+
+it.each([
+  ["has no content", { content: "" }, { content: undefined }],
+  [
+    "has no content and no calls",
+    { content: "", tool_calls: undefined },
+    { content: null, tool_calls: undefined },
+  ],
+  ["cannot be read", { content: [{ type: "text", text: "" }] }, { content: [unreadable] }],
+])("refuses a message that %s, also if it knows one like it", (_, known, given) => {
+  const memory = new MessageMemory();
+  memory.recall([{ role: "assistant", ...known }]);
+  expect(() => memory.recall([{ role: "assistant", ...given }])).toThrow("Option messages must");
 });
 
 it("does not know a message that has changed since", () => {

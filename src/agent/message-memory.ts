@@ -12,6 +12,7 @@ import {
   chainHash,
   checkAgentMessage,
   checkAgentMessages,
+  isMessageOfCalls,
   NOTHING_SAID,
   withContent,
 } from "../model/messages.ts";
@@ -108,8 +109,12 @@ function knownPrefix({ messages: last }: Recalled, messages: readonly unknown[])
 /** Whether a copy of the message would be equal to `kept`. */
 function isCopyOf(kept: AgentMessage | undefined, message: unknown): boolean {
   if (kept === message) return true;
-  const hasCalls = typeof message === "object" && message !== null && "tool_calls" in message;
-  return isEqual(kept, hasCalls ? withContent(message as AgentMessage) : message);
+  try {
+    return isEqual(kept, isMessageOfCalls(message) ? withContent(message) : message);
+  } catch {
+    // A getter has thrown. The copy says so.
+    return false;
+  }
 }
 
 /** `false` if it is not certain, as for bytes and dates. */
@@ -134,8 +139,8 @@ type Fields = Readonly<Record<string, unknown>>;
 function hasEqualFields(kept: Fields, given: Fields): boolean {
   let more = 0;
   for (const name in given) {
-    const value = given[name];
-    if (value === undefined ? !Object.hasOwn(kept, name) : !isEqual(kept[name], value)) return false;
+    // Without the first check, a field that is called `__proto__` would be compared with the prototype.
+    if (!Object.hasOwn(kept, name) || !isEqual(kept[name], given[name])) return false;
     more += 1;
   }
   for (const _ in kept) more -= 1;

@@ -56,14 +56,20 @@ function problemWith(message: unknown): string | undefined {
   if (!ROLES.has(role))
     return `has the role ${JSON.stringify(role)}; it must be one of ${[...ROLES].join(", ")}`;
   const isContent = typeof content === "string" || (Array.isArray(content) && content.every(isPart));
-  if (!isContent && !(role === "assistant" && calls !== undefined))
-    return "has no content: a string, or a list of parts";
+  if (!isContent && !isMessageOfCalls(message)) return "has no content: a string, or a list of parts";
   if (role === "tool" && typeof id !== "string") return "is a tool's, without tool_call_id";
   if (calls !== undefined && !(Array.isArray(calls) && calls.every(isCall))) {
     return "has tool_calls that are not { id, function: { name, arguments } }";
   }
   if (provider !== undefined && !isProvider(provider)) return "has a provider that is not { kind, content }";
   return undefined;
+}
+
+/** Whether it is one of the assistant with calls, which may have no content. */
+export function isMessageOfCalls(message: unknown): message is AgentMessage {
+  if (typeof message !== "object" || message === null) return false;
+  const { role, tool_calls: calls } = message as Partial<AgentMessage>;
+  return role === "assistant" && calls !== undefined;
 }
 
 function isPart(part: unknown): boolean {
