@@ -185,6 +185,7 @@ CREATE TABLE toolwright_turns (
   turn          INTEGER NOT NULL,
   kind          TEXT NOT NULL,           -- what drives it
   input_hash    TEXT NOT NULL,           -- the same input again is the same turn
+  began_json    TEXT NOT NULL,           -- what it began with, and resumes with
   result_json   TEXT,                    -- once it has ended: what it came to, for those who ask again
   started_at_ms INTEGER NOT NULL,
   ended_at_ms   INTEGER, budget_id TEXT,                 -- set without a result where retention has given it up

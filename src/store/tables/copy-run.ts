@@ -280,14 +280,14 @@ export function* copyTree(
 }
 
 /** As in the parent, but with budgets of the fork. */
-const COPIED_TURN = TURNS.omit("runId", "budgetId").list();
+const COPIED_TURN = `started_at_ms, began_json, ${TURNS.omit("runId", "budgetId").list()}`;
 
 /** @param before the first turn that is not copied; `null`: all are */
 export function* copyTurns(parentId: string, runId: string, before: number | null): Transaction<void> {
   const copied = "WHERE run_id = ?1 AND (CAST(?3 AS BIGINT) IS NULL OR turn < ?3)";
   yield* change(
-    `INSERT INTO toolwright_turns (run_id, started_at_ms, ${COPIED_TURN})
-     SELECT ?2, started_at_ms, ${COPIED_TURN} FROM toolwright_turns ${copied}`,
+    `INSERT INTO toolwright_turns (run_id, ${COPIED_TURN})
+     SELECT ?2, ${COPIED_TURN} FROM toolwright_turns ${copied}`,
     parentId,
     runId,
     before,

@@ -26,7 +26,7 @@ export interface TurnRow extends Omit<RowOf<(typeof TURNS)["map"]>, "endedAtMs">
   readonly isGivenUp: boolean;
 }
 
-/** The input may be a long conversation, so it has a table of its own and is read only where it is needed. */
+/** The input may be a long conversation, so it is read only where it is needed. */
 export interface TurnWithInput extends TurnRow {
   readonly beganJson: string;
 }
@@ -37,9 +37,17 @@ const BY_NUMBER = `${SELECT} AND turn = ?2`;
 // In two steps: in one, SQLite would walk all turns of the run with all their columns.
 const BY_INPUT = `${SELECT} AND turn =
   (SELECT MIN(turn) FROM toolwright_turns WHERE run_id = ?1 AND input_hash = ?2)`;
-const IN_ORDER = `SELECT ${TURNS.list("t")}, i.began_json FROM toolwright_turns t
-  JOIN toolwright_turn_inputs i ON i.run_id = t.run_id AND i.turn = t.turn
-  WHERE t.run_id = ?1 ORDER BY t.turn`;
+
+/** In characters. A longer input has a row of its own: the end of a turn would write it again, and each look would read it. */
+const LONGEST_IN_ROW = 4_000;
+/** In the row of the turn instead of a long input. No value is encoded like this, so older versions refuse to decode it. */
+const IS_LONG = '{"$type":"long input of a turn"}';
+/** Of the turns `t`. */
+const BEGAN = `CASE WHEN t.began_json = '${IS_LONG}' THEN
+    (SELECT i.began_json FROM toolwright_turn_inputs i WHERE i.run_id = t.run_id AND i.turn = t.turn)
+  ELSE t.began_json END AS began_json`;
+const BEGAN_BY_NUMBER = `SELECT ${BEGAN} FROM toolwright_turns t WHERE t.run_id = ?1 AND t.turn = ?2`;
+const IN_ORDER = `SELECT ${TURNS.list("t")}, ${BEGAN} FROM toolwright_turns t WHERE t.run_id = ?1 ORDER BY t.turn`;
 
 /** The turn that started last. */
 export function* lastTurn(runId: string): Transaction<TurnRow | undefined> {
@@ -73,11 +81,7 @@ export function* readTurns(runId: string): Transaction<TurnWithInput[]> {
 
 /** Its input, as stored. */
 export function* beganJsonOf({ runId, turn }: Pick<TurnRow, "runId" | "turn">): Transaction<string> {
-  const row = yield* first(
-    "SELECT began_json FROM toolwright_turn_inputs WHERE run_id = ?1 AND turn = ?2",
-    runId,
-    turn,
-  );
+  const row = yield* first(BEGAN_BY_NUMBER, runId, turn);
   if (row === undefined) throw new Error(`turn ${turn} of run "${runId}" has no input`);
   return readText(row, "began_json");
 }
@@ -86,18 +90,18 @@ export function* withInput(turn: TurnRow | undefined): Transaction<TurnWithInput
   return turn === undefined ? undefined : { ...turn, beganJson: yield* beganJsonOf(turn) };
 }
 
-const INSERT = `INSERT INTO toolwright_turns (started_at_ms, ${NEW_TURN.list()})
-VALUES (?1, ${NEW_TURN.parameters(2)}) ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO toolwright_turns (started_at_ms, began_json, ${NEW_TURN.list()})
+VALUES (?1, ?2, ${NEW_TURN.parameters(3)}) ON CONFLICT DO NOTHING`;
+// Processes of older versions delete runs without these rows.
+const INSERT_LONG = `INSERT INTO toolwright_turn_inputs (run_id, turn, began_json) VALUES (?1, ?2, ?3)
+ON CONFLICT (run_id, turn) DO UPDATE SET began_json = excluded.began_json`;
 
 /** Whether there was no turn of that number. */
 export function* insertTurn(turn: TurnRow, beganJson: string, nowMs: number): Transaction<boolean> {
-  if ((yield* change(INSERT, nowMs, ...NEW_TURN.values(turn))) === 0) return false;
-  yield* change(
-    "INSERT INTO toolwright_turn_inputs (run_id, turn, began_json) VALUES (?1, ?2, ?3)",
-    turn.runId,
-    turn.turn,
-    beganJson,
-  );
+  const isLong = beganJson.length > LONGEST_IN_ROW;
+  const inRow = isLong ? IS_LONG : beganJson;
+  if ((yield* change(INSERT, nowMs, inRow, ...NEW_TURN.values(turn))) === 0) return false;
+  if (isLong) yield* change(INSERT_LONG, turn.runId, turn.turn, beganJson);
   return true;
 }
 
@@ -112,13 +116,14 @@ export function endTurn(runId: string, turn: number, resultJson: string, nowMs: 
 }
 
 /** Drops what only a resume needs. */
-export function shortenBegan(runId: string, turn: number, beganJson: string): Transaction<number> {
-  return change(
-    "UPDATE toolwright_turn_inputs SET began_json = ?3 WHERE run_id = ?1 AND turn = ?2",
+export function* shortenBegan(runId: string, turn: number, beganJson: string): Transaction<void> {
+  yield* change(
+    `UPDATE toolwright_turns SET began_json = ?3 WHERE run_id = ?1 AND turn = ?2`,
     runId,
     turn,
     beganJson,
   );
+  yield* change("DELETE FROM toolwright_turn_inputs WHERE run_id = ?1 AND turn = ?2", runId, turn);
 }
 
 function toTurnRow(row: Row | undefined): TurnRow | undefined {
