@@ -5,7 +5,7 @@
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
 import { canonicalText } from "../util/canonical.ts";
-import { defineField } from "../util/encode.ts";
+import { frozenCopy, isPlain } from "./frozen-copy.ts";
 import { type Recalled, RecentConversations } from "./recent-conversations.ts";
 import {
   type AgentMessage,
@@ -147,11 +147,6 @@ function hasEqualFields(kept: Fields, given: Fields): boolean {
   return more === 0;
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** @throws TOOL_OPTION_INVALID */
 function copied(message: AgentMessage): AgentMessage {
   try {
@@ -159,15 +154,4 @@ function copied(message: AgentMessage): AgentMessage {
   } catch (error) {
     throw refusal("messages", `must contain only data that can be serialized: ${messageOf(error)}`);
   }
-}
-
-function frozenCopy(value: unknown): unknown {
-  if (typeof value === "function" || typeof value === "symbol") throw new Error(`there is a ${typeof value}`);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
-  // Bytes, dates and URLs in the parts of a message keep their type.
-  if (!isPlain(value)) return value instanceof URL ? new URL(value) : structuredClone(value);
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) defineField(copy, name, frozenCopy((value as Fields)[name]));
-  return Object.freeze(copy);
 }

@@ -6,6 +6,7 @@ import type { ApprovalResolution } from "../invoke/approvals/decision.ts";
 import type { Plan } from "../invoke/events.ts";
 import { refusal } from "../runtime/options.ts";
 import type { AgentMessage } from "../model/messages.ts";
+import { frozenCopy } from "./frozen-copy.ts";
 
 export interface AgentState {
   readonly runId: string;
@@ -102,14 +103,16 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
-/** For the first invoke, before the code that validates it is loaded: a shallow copy of the messages. */
+/** For the first invoke, before the code that validates it is loaded: the messages as they are now. */
 export function asGiven(input: AgentInput): AgentInput {
   const messages: unknown = input?.messages;
   if (!Array.isArray(messages)) return input;
-  const copies = (messages as AgentMessage[]).map((message) =>
-    typeof message !== "object" || Object.isFrozen(message) ? message : { ...message },
-  );
-  return { ...input, messages: copies };
+  try {
+    return { ...input, messages: messages.map(frozenCopy) as AgentMessage[] };
+  } catch {
+    // The validation refuses them.
+    return input;
+  }
 }
 
 /** @throws TOOL_OPTION_INVALID */

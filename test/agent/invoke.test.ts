@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
+  type AgentMessage,
   type AgentState,
   createSmartAgent,
   createTool,
@@ -266,12 +267,18 @@ describe("invoke", () => {
     const world = await createWorld();
     const said = user("Hello.");
     const { agent } = await createAgent(world, ["Hi.", "Hi again."]);
-    const messages = [said];
+    const part = { type: "text", text: "How are you?" };
+    const messages: AgentMessage[] = [said, { role: "user", content: [part] }];
     const asked = agent.invoke({ messages });
     said.content = "Something else.";
+    part.text = "Who are you?";
     messages.push(user("And more."));
     const one = await asked;
-    expect(one.state.messages.map(({ content }) => content)).toEqual(["Hello.", "Hi."]);
+    expect(one.state.messages.map(({ content }) => content)).toEqual([
+      "Hello.",
+      [{ type: "text", text: "How are you?" }],
+      "Hi.",
+    ]);
     expect(() => Object.assign(one.state.messages[0] ?? {}, { content: "Forged." })).toThrow(TypeError);
     const two = await agent.invoke({ ...one.state, messages: [...one.state.messages, user("More.")] });
     expect(two).toMatchObject({ content: "Hi again.", runId: one.runId });
