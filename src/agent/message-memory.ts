@@ -87,7 +87,7 @@ export class MessageMemory {
   #factsAfter(before: string, message: AgentMessage): Readonly<Facts> {
     const facts = this.#own.get(message) ?? { before: "", after: "", length: 0 };
     if (facts.before === before) return facts;
-    const text = canonicalText(message);
+    const text = textOf(message);
     facts.before = before;
     facts.after = chainHash(before, text);
     facts.length = text.length;
@@ -149,8 +149,17 @@ function hasEqualFields(kept: Fields, given: Fields): boolean {
 
 /** @throws TOOL_OPTION_INVALID */
 function copied(message: AgentMessage): AgentMessage {
+  return onlyData(() => frozenCopy(withContent(message)) as AgentMessage);
+}
+
+/** @throws TOOL_OPTION_INVALID */
+function textOf(message: AgentMessage): string {
+  return onlyData(() => canonicalText(message));
+}
+
+function onlyData<T>(read: () => T): T {
   try {
-    return frozenCopy(withContent(message)) as AgentMessage;
+    return read();
   } catch (error) {
     throw refusal("messages", `must contain only data that can be serialized: ${messageOf(error)}`);
   }

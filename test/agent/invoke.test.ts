@@ -22,6 +22,12 @@ const said = (part: object) => ({
   messages: [{ role: "user", content: [{ type: "text", text: "Hi.", part }] }],
 });
 
+function deep(levels: number): object {
+  let value = {};
+  for (let level = 0; level < levels; level += 1) value = { value };
+  return value;
+}
+
 function circular(): object {
   const value: Record<string, unknown> = {};
   value["self"] = value;
@@ -333,6 +339,9 @@ describe("invoke", () => {
       "onEvent must be a function",
     ],
     ["a message with a function", (agent) => agent.invoke(said({ run: () => 1 })), "there is a function"],
+    ["a message with a bigint", (agent) => agent.invoke(said({ count: 1n })), "there is a bigint"],
+    ["a message that cannot be stored", (agent) => agent.invoke(said({ like: /a/ })), "is a RegExp"],
+    ["a message that is too deep", (agent) => agent.invoke(said(deep(1_001))), "nested too deeply"],
     ["a message that holds itself", (agent) => agent.invoke(said(circular())), "only data"],
     [
       "a malformed call",
