@@ -72,7 +72,7 @@ it.each([
     { content: null, tool_calls: undefined },
   ],
   ["cannot be read", { content: [{ type: "text", text: "" }] }, { content: [unreadable] }],
-])("refuses a message that %s, also if it knows one like it", (_, known, given) => {
+])("refuses a message that %s, even if it knows one like it", (_, known, given) => {
   const memory = new MessageMemory();
   memory.recall([{ role: "assistant", ...known }]);
   expect(() => memory.recall([{ role: "assistant", ...given }])).toThrow("Option messages must");
