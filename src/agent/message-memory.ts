@@ -5,7 +5,7 @@
 import { messageOf } from "../invoke/error-record.ts";
 import { refusal } from "../runtime/options.ts";
 import { canonicalText } from "../util/canonical.ts";
-import { frozenCopy, isPlain } from "./frozen-copy.ts";
+import { frozenCopy, isPlain } from "./state.ts";
 import { type Recalled, RecentConversations } from "./recent-conversations.ts";
 import {
   type AgentMessage,
