@@ -135,7 +135,8 @@ export const ERROR_CODES = {
     hint: "Read the result of the run instead; in a chat, send the same message again.",
   },
   TOOL_RUN_TAKEN: {
-    meaning: "The run id belongs to a run that was started with a different input.",
+    meaning:
+      "The run id belongs to a run that was started with a different input, or that waits for a worker.",
     hint: "Use another run id, or send the input that the run was started with.",
   },
   TOOL_RUN_FENCED: {

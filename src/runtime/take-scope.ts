@@ -48,7 +48,7 @@ export async function takeScopeFor(
       // Another owner took the scope first: check that owner.
       if (row.ownerId !== holder) return undefined;
       if (row.isOfNewRun !== true && run.kind !== "workflow")
-        yield* reopenRun(identity.runId, ownerId, run.inputJson ?? null, now);
+        yield* reopenRun(identity.runId, { ...run, ownerId }, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     };
     const name = `take ${JSON.stringify(identity)} ${epochAfter(found)}`;

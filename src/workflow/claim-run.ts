@@ -6,7 +6,7 @@ import { runClaimName } from "../invoke/failed-writes.ts";
 import type { Host } from "../invoke/host.ts";
 import { assertNotDeleted } from "../store/tables/tombstones.ts";
 import { startRecording } from "../store/tables/recordings.ts";
-import { insertLabels, type Labels } from "../store/tables/runs.ts";
+import { insertLabels, insertRunRow, type Labels, readRunRow } from "../store/tables/runs.ts";
 import {
   insertRun,
   releaseRun,
@@ -39,6 +39,9 @@ export async function insertNewRun(
 ): Promise<number | undefined> {
   const createdAtMs = host.clock.now();
   const inserted = await claimRun(host, runId, 1, function* () {
+    // First, so that it waits for a transaction that lists another run with this id.
+    const isNew = yield* insertRunRow(runId, { kind: "workflow", name, ownerId: host.ownerId }, createdAtMs);
+    if (!isNew) yield* assertIsWorkflow(runId);
     const changes = yield* insertRun({
       runId,
       workflow: name,
@@ -56,6 +59,17 @@ export async function insertNewRun(
     return changes;
   });
   return inserted === 1 ? 1 : undefined;
+}
+
+/** An agent, a program or a call may have the id: a workflow must not replace it. */
+function* assertIsWorkflow(runId: string): Transaction<void> {
+  const row = yield* readRunRow(runId);
+  if (row === undefined || row.kind === "workflow") return;
+  throw new ToolwrightError(
+    "WORKFLOW_RUN_EXISTS",
+    `Run "${runId}" already exists, and is not a workflow but of the kind "${row.kind}". Its status is "${row.state}".`,
+    { details: { runId, status: row.state, kind: row.kind }, hint: "Use another runId." },
+  );
 }
 
 /** @param epoch the epoch of the run once the claim is committed */

@@ -8,7 +8,7 @@ import { readInteger, readIntegerOrNull, readOneOf, readText, readTextOrNull } f
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { RUN_STATES, type RunState } from "../run-words.ts";
-import { insertLabels, IS_FOR_WORKERS, type Labels, listedName } from "./runs.ts";
+import { insertLabels, insertRunRow, IS_FOR_WORKERS, type Labels, listedName } from "./runs.ts";
 import { assertNotDeleted } from "./tombstones.ts";
 
 const AT = "COALESCE(CAST(?2 AS BIGINT), {now})";
@@ -76,8 +76,7 @@ export interface QueuedRun {
 
 const INSERT_WORKFLOW = `INSERT INTO toolwright_workflow_runs (run_id, workflow, file, shape, status, input_json, options_json,
   epoch, owner_id, created_at_ms, updated_at_ms)
-SELECT ?1, ?2, NULL, '', 'queued', ?3, ?4, 0, NULL, CAST(?5 AS BIGINT), CAST(?5 AS BIGINT)
-WHERE NOT EXISTS (SELECT 1 FROM toolwright_runs WHERE id = ?1) ON CONFLICT DO NOTHING`;
+VALUES (?1, ?2, NULL, '', 'queued', ?3, ?4, 0, NULL, CAST(?5 AS BIGINT), CAST(?5 AS BIGINT)) ON CONFLICT DO NOTHING`;
 
 const INSERT_OTHER = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, input_json)
 VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'queued', ?5) ON CONFLICT DO NOTHING`;
@@ -90,7 +89,7 @@ export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
   const { runId, kind, createdAtMs } = run;
   const changes =
     kind === "workflow"
-      ? yield* change(INSERT_WORKFLOW, runId, run.name, run.inputJson, run.optionsJson, createdAtMs)
+      ? yield* insertWorkflow(run)
       : yield* change(INSERT_OTHER, runId, createdAtMs, kind, listedName(run.name), run.inputJson);
   // The insert waits for a garbage collection that deletes a run with this id, so check after it.
   yield* assertNotDeleted(runId);
@@ -98,6 +97,13 @@ export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
   yield* change(ENQUEUE, runId, run.startAtMs, run.priority);
   if (run.labels !== undefined) yield* insertLabels(runId, run.labels, createdAtMs);
   return true;
+}
+
+/** Listed first: that waits for a transaction that lists another run with this id, which the trigger would replace. */
+function* insertWorkflow(run: QueuedRun): Transaction<number> {
+  const { runId, name, inputJson, optionsJson, createdAtMs } = run;
+  if (!(yield* insertRunRow(runId, { kind: "workflow", name, ownerId: null }, createdAtMs))) return 0;
+  return yield* change(INSERT_WORKFLOW, runId, name, inputJson, optionsJson, createdAtMs);
 }
 
 export interface Readiness {

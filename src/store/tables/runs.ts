@@ -6,6 +6,7 @@ import { readText } from "./columns.ts";
 import { all, change, changeBy, first } from "../statement.ts";
 import { RUN_KINDS, RUN_STATES, type RunKind } from "../run-words.ts";
 import type { Transaction } from "../store.ts";
+import { ToolwrightError } from "../../errors.ts";
 import { encode } from "../../util/encode.ts";
 import { columns, integer, integerOrNull, oneOf, type RowOf, text, textOrNull } from "./table.ts";
 
@@ -98,28 +99,52 @@ const REOPENED_AT =
   "CASE WHEN CAST(?3 AS BIGINT) > created_at_ms THEN CAST(?3 AS BIGINT) ELSE created_at_ms + 1 END";
 
 /**
+ * Another process would end the run, and no worker would take it any more: it was enqueued and no worker has taken it yet, or
+ * it is an agent that is ready for a worker and something else opens a scope in it.
+ */
+const IS_KEPT_FOR_WORKERS = `(claimed_by IS NULL AND ((state = 'queued' AND claim_epoch = 0 AND parent_id IS NULL)
+  OR (kind = 'agent' AND ?5 <> 'agent' AND ready_at_ms IS NOT NULL AND state IN ('queued', 'waiting-approval'))))`;
+
+/**
  * A scope of the run opens. Runs of workflows have their own status. A run that its own program resumes no
  * longer waits for a worker. A worker gets the enqueued input, even if the program that it runs stores an input itself.
- * @param inputJson `null`: keeps the stored input
+ * @param opener its `inputJson`, if there is one, replaces the stored input
+ * @throws TOOL_RUN_TAKEN for a run that a worker has to take
  */
-export function reopenRun(
+export function* reopenRun(
   runId: string,
-  ownerId: string,
-  inputJson: string | null,
+  opener: Pick<RunStart, "kind" | "inputJson"> & { readonly ownerId: string },
   nowMs: number,
-): Transaction<number> {
-  return change(
+): Transaction<void> {
+  const { kind, inputJson = null, ownerId } = opener;
+  const reopened = yield* change(
     `UPDATE toolwright_runs SET state = 'running', owner_id = COALESCE(claimed_by, ?2), updated_at_ms = ${REOPENED_AT}, finished_at_ms = NULL,
        error_json = CASE WHEN state = 'running' THEN error_json END,
        input_json = CASE WHEN claimed_by IS NOT NULL OR ?4 = '${NO_INPUT}' THEN COALESCE(input_json, ?4)
          ELSE COALESCE(?4, input_json) END,
        ready_at_ms = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN ready_at_ms END,
        is_due = CASE WHEN claimed_by IS NOT NULL OR state = 'running' THEN is_due ELSE 0 END
-     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow'`,
+     WHERE id = ?1 AND status = 'open' AND kind <> 'workflow' AND NOT ${IS_KEPT_FOR_WORKERS}`,
     runId,
     ownerId,
     nowMs,
     inputJson,
+    kind,
+  );
+  if (reopened > 0) return;
+  const row = yield* readRunRow(runId);
+  if (row !== undefined && row.kind !== "workflow") throw keptForWorkers(row);
+}
+
+function keptForWorkers({ runId, kind, name }: RunRow): ToolwrightError {
+  return new ToolwrightError(
+    "TOOL_RUN_TAKEN",
+    `Run "${runId}" waits for a worker, which continues it as the ${kind} "${name}".`,
+    {
+      details: { runId, kind, name },
+      effect: "none",
+      hint: "Use another run id. To start it here instead, cancel the run first.",
+    },
   );
 }
 
