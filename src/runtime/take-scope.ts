@@ -8,7 +8,7 @@ import { encodeCleanError } from "../invoke/error-record.ts";
 import { emitTakeover } from "../invoke/emit-takeover.ts";
 import type { Host } from "../invoke/host.ts";
 import type { Transaction } from "../store/store.ts";
-import { holdClaim } from "../store/tables/program-claims.ts";
+import { type HeldClaim, holdClaim, readClaim, takeFromWorker } from "../store/tables/program-claims.ts";
 import { runReverted } from "../store/tables/tombstones.ts";
 import { reopenRun, type RunStart, settleRun } from "../store/tables/runs.ts";
 import {
@@ -38,6 +38,7 @@ export async function takeScopeFor(
     const holder = found?.ownerId ?? null;
     if (found !== undefined && attempt < found.attempt) throw stale(identity, attempt, found.attempt);
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
+    const dead = run.kind === "workflow" ? undefined : await deadClaim(host, identity.runId);
     const take = function* (): Transaction<ScopeRow | undefined> {
       if (guard !== undefined) yield* guard();
       yield* assertClaimed(host, identity.runId);
@@ -47,6 +48,7 @@ export async function takeScopeFor(
       if (row.isSealed) throw runReverted(identity.runId);
       // Another owner took the scope first: check that owner.
       if (row.ownerId !== holder) return undefined;
+      if (dead !== undefined && !(yield* takeFromWorker(identity.runId, dead, row.id))) return undefined;
       if (row.isOfNewRun !== true && run.kind !== "workflow")
         yield* reopenRun(identity.runId, { ...run, ownerId }, now);
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
@@ -72,6 +74,14 @@ function* assertClaimed({ claimed }: Host, runId: string): Transaction<void> {
   throw new ToolwrightError("TOOL_RUN_FENCED", `Another worker has taken over run "${runId}".`, {
     details: { runId },
   });
+}
+
+/** The claim of a worker that died, unless this worker holds the run. */
+async function deadClaim(host: Host, runId: string): Promise<HeldClaim | undefined> {
+  if (host.claimed.has(runId)) return undefined;
+  const claim = await host.store.read(() => readClaim(runId));
+  if (claim === undefined || claim.ownerId === host.ownerId) return undefined;
+  return (await host.isOwnerAlive(claim.ownerId)) ? undefined : claim;
 }
 
 /** A process may start the next attempt while it still has the last one open: the next one replaces it. */

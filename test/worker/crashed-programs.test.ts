@@ -14,6 +14,7 @@ import { z } from "zod";
 import { requestResume } from "../../src/operate/steer-run.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { all, change } from "../../src/store/statement.ts";
+import { systemClock } from "../../src/util/clock.ts";
 import { call as anthropicCall, serve } from "../anthropic/harness.ts";
 import { never, until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
@@ -158,6 +159,43 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     const runtime = await start();
     await until(() => finished(runtime, "a"));
     expect(inputs).toEqual([{ order: 17 }, { order: 17 }]);
+  });
+
+  test("a program that resumes the run of a dead worker itself keeps it: no other worker takes it", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const ran: string[] = [];
+    const start = async (name: string): Promise<Runtime> => {
+      const runtime = runtimeOn();
+      const invoice = ({ runId }: ProgramJob): Promise<unknown> => {
+        ran.push(name);
+        return runtime.run({ runId }, () => charge.call({ cents: 3 }));
+      };
+      const worker = createWorker({ runtime, programs: { invoice }, leaseMs: 2_000, drainMs: 0 });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return runtime;
+    };
+    const dying = await start("first");
+    await dying.enqueue("invoice", { runId: "a" });
+    await until(() => keys.length === 1);
+    await kill(dying);
+    revive();
+    const runtime = runtimeOn();
+    const gate = Promise.withResolvers<void>();
+    const resumed = runtime.run({ runId: "a" }, async () => {
+      await gate.promise;
+      return charge.call({ cents: 3 });
+    });
+    await until(async () => !(await runtime.describeRun("a")).interrupted);
+    await start("second");
+    // Longer than a lease: its sweep looks for the runs of dead owners.
+    await systemClock.sleep(2_500);
+    expect(ran).toEqual(["first"]);
+    gate.resolve();
+    expect(await resumed).toEqual({ cents: 3 });
+    expect(new Set(keys).size).toBe(1);
+    expect(await runtime.describeRun("a")).toMatchObject({ status: "finished", interrupted: false });
   });
 
   test("a program of runtime.run gets its input, which is deleted at the end; unknown names are left alone", async () => {

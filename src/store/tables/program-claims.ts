@@ -4,7 +4,7 @@ import { change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
 import { IS_FOR_WORKERS, settleRun } from "./runs.ts";
-import { sealRun } from "./scopes.ts";
+import { sealOtherScopes, sealRun } from "./scopes.ts";
 import { countTakeover } from "./takeovers.ts";
 
 export interface ClaimableProgram {
@@ -80,6 +80,37 @@ export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
 export interface HeldClaim {
   readonly epoch: number;
   readonly ownerId: string;
+}
+
+/** The claim of a worker on this run. `undefined` when no worker holds it. */
+export function* readClaim(runId: string): Transaction<HeldClaim | undefined> {
+  const row = yield* first("SELECT claim_epoch, claimed_by FROM toolwright_runs WHERE id = ?1", runId);
+  const ownerId = row === undefined ? null : readTextOrNull(row, "claimed_by");
+  return row === undefined || ownerId === null
+    ? undefined
+    : { epoch: readInteger(row, "claim_epoch"), ownerId };
+}
+
+/**
+ * The run's own program resumes it after its worker has died: the run belongs to that program, and the worker is fenced.
+ * Otherwise the run would still be listed as the dead worker's, and another worker would take it from the program.
+ * `false` when the claim has changed since it was read.
+ * @param scopeId the scope that the program takes, with an epoch of its own
+ */
+export function* takeFromWorker(
+  runId: string,
+  { epoch, ownerId }: HeldClaim,
+  scopeId: number,
+): Transaction<boolean> {
+  const changes = yield* change(
+    `UPDATE toolwright_runs SET claimed_by = NULL, claim_epoch = claim_epoch + 1, ready_at_ms = NULL, is_due = 0
+     WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by = ?3`,
+    runId,
+    epoch,
+    ownerId,
+  );
+  if (changes > 0) yield* sealOtherScopes(runId, ownerId, scopeId);
+  return changes > 0;
 }
 
 function* dropClaim(runId: string, { epoch, ownerId }: HeldClaim): Transaction<boolean> {

@@ -186,6 +186,16 @@ export function sealRun(runId: string): Transaction<number> {
   );
 }
 
+/** Fences the open scopes of a run that a dead owner holds, except one. */
+export function sealOtherScopes(runId: string, ownerId: string, exceptId: number): Transaction<number> {
+  return change(
+    "UPDATE toolwright_scopes SET owner_id = NULL, epoch = epoch + 1 WHERE run_id = ?1 AND owner_id = ?2 AND id <> ?3",
+    runId,
+    ownerId,
+    exceptId,
+  );
+}
+
 /** The keys of all logged calls of a scope: a call with another key is new and needs no lookup. */
 export function* keysOfScope(id: number): Transaction<Set<string>> {
   const rows = yield* all("SELECT key FROM toolwright_calls WHERE scope_id = ?1", id);
