@@ -16,7 +16,7 @@ import type { Host } from "../invoke/host.ts";
 import { refusal } from "../runtime/options.ts";
 import type { EnqueuedRun, EnqueueOptions } from "../runtime/runtime.ts";
 import { insertQueuedRun, type Served } from "../store/tables/queue.ts";
-import { readProgram } from "../store/tables/program-claims.ts";
+import { readProgramInput } from "../store/tables/program-claims.ts";
 import { readRunRow } from "../store/tables/runs.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { canonicalText } from "../util/canonical.ts";
@@ -108,12 +108,11 @@ async function assertSame(
   // The first process that takes the run stores the input as the schema parsed it, with the digest of the code.
   const isParsed = workflow !== undefined && workflow.shape !== "";
   const inputJson =
-    workflow?.inputJson ?? (isSameRun ? (await store.read(() => readProgram(runId)))?.inputJson : undefined);
-  // The input of a program that has ended is not compared: its id and name are the same.
+    workflow?.inputJson ?? (isSameRun ? await store.read(() => readProgramInput(runId)) : null);
+  // The input of a program that has finished is not stored, so it is not compared: its id and name are the same.
   const isSame =
     isSameRun &&
-    (inputJson === undefined ||
-      inputJson === null ||
+    (inputJson === null ||
       (isParsed ? covers(decode(inputJson), run.input) : isEqual(decode(inputJson), run.input)));
   if (isSame) return;
   throw new ToolwrightError(

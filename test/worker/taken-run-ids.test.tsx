@@ -118,6 +118,16 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect(effects).toEqual(["here"]);
   });
 
+  test("another input under the id of an enqueued run that was cancelled is refused, and not dropped", async () => {
+    const { runtimeOn } = await open();
+    const sender = runtimeOn();
+    const enqueue = (n: number) => sender.enqueue("report", { kind: "program", runId: "x", input: { n } });
+    await enqueue(1);
+    await cancelAnyRun((await hostOf(sender)).store, "x");
+    expect(await enqueue(1)).toEqual({ runId: "x" });
+    await expect(enqueue(2)).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
+  });
+
   test("no workflow takes the run id of another run, whatever its state", async () => {
     const { runtimeOn, effects, note, pay, noting, agentOn } = await open();
     const runtime = runtimeOn();

@@ -27,6 +27,12 @@ export function* readProgram(runId: string): Transaction<ClaimableProgram | unde
   };
 }
 
+/** What an agent or a program was started with. `null` when it is not stored: a run that has finished holds none. */
+export function* readProgramInput(runId: string): Transaction<string | null> {
+  const row = yield* first("SELECT input_json FROM toolwright_runs WHERE id = ?1", runId);
+  return row === undefined ? null : readTextOrNull(row, "input_json");
+}
+
 export interface ProgramClaim {
   readonly ownerId: string;
   readonly nowMs: number;
