@@ -123,4 +123,5 @@ const detachedHost: Host = {
   renewLease: () => undefined,
   leaseGeneration: () => 0,
   isOwnerAlive: () => Promise.resolve(false),
+  isOwnerHere: () => false,
 };

@@ -116,6 +116,8 @@ export interface Host {
   /** Increases each time the lease has lapsed: another process may have taken over since. */
   leaseGeneration(): number;
   isOwnerAlive(ownerId: string): Promise<boolean>;
+  /** Whether the owner is a runtime of this thread, this one or another. */
+  isOwnerHere(ownerId: string): boolean;
 }
 
 /** Commits before it returns, if the store can: the process may be killed in the tool's next statement. */

@@ -148,6 +148,10 @@ export class Ownership {
     return leftMs > ENOUGH * this.#settings.leaseMs && !this.#isOverdue ? undefined : this.#renewNow();
   }
 
+  isHere(ownerId: string): boolean {
+    return runtimes.has(ownerId);
+  }
+
   async isAlive(ownerId: string): Promise<boolean> {
     if (ownerId === this.ownerId) return true;
     const owner = await this.#store?.read(() => readOwner(ownerId));

@@ -139,6 +139,7 @@ export class StoreRuntime {
       renewLease: () => this.#ownership.renew(),
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
+      isOwnerHere: (ownerId) => this.#ownership.isHere(ownerId),
       isWatched: () => this.#listeners.size > 0 || (telemetry !== undefined && !telemetry.isIdle()),
       emit: (event, span) => {
         telemetry?.notice(event, span);

@@ -38,7 +38,9 @@ export async function takeScopeFor(
     const holder = found?.ownerId ?? null;
     if (found !== undefined && attempt < found.attempt) throw stale(identity, attempt, found.attempt);
     if (holder !== null && (await isHeld(host, holder, attempt, openAttempt()))) throw conflict(identity);
-    const dead = run.kind === "workflow" ? undefined : await deadClaim(host, identity.runId);
+    const isOfWorkflow = run.kind === "workflow";
+    const claim = isOfWorkflow ? undefined : await otherClaim(host, identity.runId);
+    if (claim?.isAlive === true) throw conflict(identity);
     const take = function* (): Transaction<ScopeRow | undefined> {
       if (guard !== undefined) yield* guard();
       yield* assertClaimed(host, identity.runId);
@@ -48,9 +50,12 @@ export async function takeScopeFor(
       if (row.isSealed) throw runReverted(identity.runId);
       // Another owner took the scope first: check that owner.
       if (row.ownerId !== holder) return undefined;
-      if (dead !== undefined && !(yield* takeFromWorker(identity.runId, dead, row.id))) return undefined;
-      if (row.isOfNewRun !== true && run.kind !== "workflow")
+      if (claim !== undefined && !(yield* takeFromWorker(identity.runId, claim, row.id))) return undefined;
+      if (row.isOfNewRun !== true && !isOfWorkflow) {
         yield* reopenRun(identity.runId, { ...run, ownerId }, now);
+        // A worker has claimed the run since the claim was read: check that worker.
+        if (isOther(host, identity.runId, yield* readClaim(identity.runId))) return undefined;
+      }
       return { ...row, attempt, ownerId: host.ownerId, epoch: yield* takeScope(row.id, host.ownerId) };
     };
     const name = `take ${JSON.stringify(identity)} ${epochAfter(found)}`;
@@ -76,12 +81,19 @@ function* assertClaimed({ claimed }: Host, runId: string): Transaction<void> {
   });
 }
 
-/** The claim of a worker that died, unless this worker holds the run. */
-async function deadClaim(host: Host, runId: string): Promise<HeldClaim | undefined> {
-  if (host.claimed.has(runId)) return undefined;
+/** The claim of a worker elsewhere. A program may open its run with another runtime than that of its worker. */
+async function otherClaim(
+  host: Host,
+  runId: string,
+): Promise<(HeldClaim & { readonly isAlive: boolean }) | undefined> {
   const claim = await host.store.read(() => readClaim(runId));
-  if (claim === undefined || claim.ownerId === host.ownerId) return undefined;
-  return (await host.isOwnerAlive(claim.ownerId)) ? undefined : claim;
+  if (claim === undefined) return undefined;
+  const isAlive = await host.isOwnerAlive(claim.ownerId);
+  return isAlive && !isOther(host, runId, claim) ? undefined : { ...claim, isAlive };
+}
+
+function isOther(host: Host, runId: string, claim: HeldClaim | undefined): boolean {
+  return claim !== undefined && !host.claimed.has(runId) && !host.isOwnerHere(claim.ownerId);
 }
 
 /** A process may start the next attempt while it still has the last one open: the next one replaces it. */

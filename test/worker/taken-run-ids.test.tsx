@@ -1,4 +1,6 @@
 /** One run id, used by two kinds of runs: the second is refused, and the first is neither lost nor run twice. */
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   createRuntime,
   createSmartAgent,
@@ -14,7 +16,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { cancelAnyRun } from "../../src/operate/steer-run.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
+import { createFolder } from "../workflow/harness.ts";
+import { startProgram } from "./start-process.ts";
 
 const { Workflow, Task, workflow, outputs } = createWorkflows({ output: z.object({ n: z.number() }) });
 
@@ -126,6 +131,25 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     await cancelAnyRun((await hostOf(sender)).store, "x");
     expect(await enqueue(1)).toEqual({ runId: "x" });
     await expect(enqueue(2)).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
+  });
+
+  test("a run that a worker of another process has claimed is not open to its own program as well", async () => {
+    const store = await fresh();
+    onTestFinished(() => store[Symbol.asyncDispose]());
+    const ledger = join(createFolder(), "ledger.txt");
+    const runtime = createRuntime({ store: store.address });
+    onTestFinished(() => runtime.close());
+    await runtime.enqueue("report", { kind: "program", runId: "x" });
+    const worker = await startProgram("slow-start-process.ts", { store: store.address, ledger });
+    await worker.says("claimed");
+    const append = (): void => appendFileSync(ledger, "own\n");
+    await expect(runtime.run({ runId: "x" }, append)).rejects.toMatchObject({ code: "TOOL_RUN_CONFLICT" });
+    await until(async () => (await runtime.describeRun("x")).status !== "running");
+    expect(await runtime.describeRun("x")).toMatchObject({ status: "finished", error: null });
+    expect(readFileSync(ledger, "utf8")).toBe("worker\n");
+    worker.signal("SIGKILL");
+    await runtime.run({ runId: "x" }, append);
+    expect(readFileSync(ledger, "utf8")).toBe("worker\nown\n");
   });
 
   test("no workflow takes the run id of another run, whatever its state", async () => {

@@ -46,7 +46,10 @@ export interface ClaimedProgram {
   readonly takeovers: number | undefined;
 }
 
-/** `undefined` when another worker has claimed the run first. Every scope that an earlier owner has open is fenced. */
+/**
+ * `undefined` when another worker has claimed the run first, or its own program has resumed it. Every scope that an earlier
+ * owner has open is fenced.
+ */
 export function* claimProgram(
   runId: string,
   checked: ClaimableProgram,
@@ -54,6 +57,7 @@ export function* claimProgram(
 ): Transaction<ClaimedProgram | undefined> {
   const row = yield* first(`${READ} {update}`, runId);
   if (row === undefined || readInteger(row, "claim_epoch") !== checked.epoch) return undefined;
+  if (readTextOrNull(row, "owner_id") !== checked.ownerId) return undefined;
   const isTakeover = readTextOrNull(row, "owner_id") !== null;
   yield* sealRun(runId);
   const takeovers = isTakeover ? yield* countTakeover(runId) : undefined;
