@@ -191,7 +191,7 @@ function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
     if ((yield* readRun(runId)) !== undefined) throw taken(runId, "belongs to a workflow");
     return next;
   }
-  if (last.kind !== kind) throw taken(runId, `belongs to a ${last.kind}`);
+  if (last.kind !== kind) throw taken(runId, `belongs to another kind of loop: ${last.kind}`);
   const stored = yield* turnByInput(runId, inputHash);
   if (stored === undefined) {
     const mayFollow = follows === undefined || follows(new PastTurn(last));

@@ -136,14 +136,25 @@ export function* reopenRun(
   if (row !== undefined && row.kind !== "workflow") throw keptForWorkers(row);
 }
 
-function keptForWorkers({ runId, kind, name }: RunRow): ToolwrightError {
+function keptForWorkers({ runId, kind, name, state }: RunRow): ToolwrightError {
+  const details = { runId, kind, name, status: state };
+  if (state === "queued")
+    return new ToolwrightError(
+      "TOOL_RUN_TAKEN",
+      `Run "${runId}" is queued: a worker runs it as the ${kind} "${name}".`,
+      {
+        details,
+        effect: "none",
+        hint: "Use another run id. To do its work here instead, cancel the run first.",
+      },
+    );
   return new ToolwrightError(
     "TOOL_RUN_TAKEN",
-    `Run "${runId}" waits for a worker, which continues it as the ${kind} "${name}".`,
+    `The agent "${name}" of run "${runId}" has a decision that it has not used yet.`,
     {
-      details: { runId, kind, name },
+      details,
       effect: "none",
-      hint: "Use another run id. To start it here instead, cancel the run first.",
+      hint: "Use another run id, or let a worker or your program resume the agent first.",
     },
   );
 }
