@@ -131,9 +131,10 @@ function printLostRun(screen: Screen, { runId, status, error }: WorkflowResult):
 async function withAdvice(error: unknown, store: string, runId: string, file: string): Promise<unknown> {
   if (!ToolwrightError.is(error)) return error;
   if (error.code === "WORKFLOW_RUN_EXISTS") {
+    const isOfWorkflow = error.details["kind"] === undefined;
     const next =
-      error.details["status"] === "finished"
-        ? `See its result: ${nextCommand(store, "inspect", runId)}`
+      !isOfWorkflow || error.details["status"] === "finished"
+        ? `See ${isOfWorkflow ? "its result" : "what it is"}: ${nextCommand(store, "inspect", runId)}`
         : `Resume it: ${nextCommand(store, "resume", runId)}`;
     return new CliError(error.code, error.message, `${next}. Or use another --run-id.`);
   }

@@ -109,7 +109,8 @@ export async function requestResume(
   }
   const outlook = await readOutlook(store, row);
   // Only a worker resumes an agent or a program that was enqueued, so it is queued even if none is running.
-  const waits = kind !== "workflow" && (await store.read(() => mayQueueAgain(runId)));
+  const waits =
+    kind !== "workflow" && (status === "queued" || (await store.read(() => mayQueueAgain(runId))));
   if ((outlook.mayTake || waits) && (await giveToWorkers(store, row)))
     return outlook.mayTake
       ? { runId, status, by: "worker", message: "A worker resumes the run.", command: null }

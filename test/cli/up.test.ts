@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createRuntime } from "toolwright";
 import { expect, it } from "vitest";
 import { createFolder, MAIN, toolwright } from "./command.ts";
 import { EFFECTS, GREETING } from "./workflows.ts";
@@ -122,6 +123,20 @@ it("refuses a run id that is taken, and says where to look", async () => {
   expect(second.code).toBe(1);
   expect(second.stdout).toBe("");
   expect(second.stderr).toMatch(/Run "twice" already exists[^]*inspect twice/);
+});
+
+it("refuses the run id of an enqueued program, and does not offer to resume that as a workflow", async () => {
+  const folder = createFolder({ "w.tsx": GREETING });
+  const args = ["--input", '{"name":"a"}', "--run-id", "taken"];
+  await using runtime = createRuntime({ store: join(folder, "toolwright.db") });
+  await runtime.enqueue("report", { kind: "program", runId: "taken" });
+  const up = await toolwright(folder, ["up", "w.tsx", ...args]);
+  expect(up.code).toBe(1);
+  expect(up.stderr).toMatch(/Run "taken" already exists[^]*"program"[^]*inspect taken/);
+  expect(up.stderr).not.toContain("resume taken");
+  const resume = await toolwright(folder, ["resume", "taken"]);
+  expect(resume.code).toBe(3);
+  expect(resume.stdout).toMatch(/taken: It is queued[^]*worker/);
 });
 
 it("shows a failed run, its reason and the next command, with exit code 1", async () => {

@@ -14,7 +14,7 @@ import {
 import { createScriptedModel } from "toolwright/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { cancelAnyRun } from "../../src/operate/steer-run.ts";
+import { cancelAnyRun, requestResume } from "../../src/operate/steer-run.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
@@ -121,6 +121,19 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect(await agentOn(sender, "here").invoke({ runId: "x", ...GO })).toMatchObject({ status: "finished" });
     await work();
     expect(effects).toEqual(["here"]);
+  });
+
+  test("resuming an enqueued agent names the worker, which alone can start it, even if none is running", async () => {
+    const { runtimeOn } = await open();
+    const sender = runtimeOn();
+    await sender.enqueue("writer", { kind: "agent", runId: "x", input: GO });
+    const { store } = await hostOf(sender);
+    expect(await requestResume(store, "x", { program: "toolwright", store: "s.db" })).toMatchObject({
+      by: "worker",
+      message: expect.stringContaining("Start a worker"),
+      command: "toolwright worker --store s.db",
+    });
+    expect(await sender.describeRun("x")).toMatchObject({ status: "queued" });
   });
 
   test("another input under the id of an enqueued run that was cancelled is refused, and not dropped", async () => {
