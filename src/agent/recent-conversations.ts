@@ -9,7 +9,7 @@ export interface Recalled {
   readonly lengths: readonly number[];
 }
 
-/** About 30 MB, since most texts have one byte per character, and each message has its share besides. */
+/** 30 to 80 MB, since most texts have one byte per character, and each message has its share besides. */
 const MOST_CHARACTERS = 16_000_000;
 const MOST_MESSAGES = 50_000;
 
