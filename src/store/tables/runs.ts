@@ -99,8 +99,8 @@ const REOPENED_AT =
   "CASE WHEN CAST(?3 AS BIGINT) > created_at_ms THEN CAST(?3 AS BIGINT) ELSE created_at_ms + 1 END";
 
 /**
- * Another process would end the run, and no worker would take it any more: it was enqueued and no worker has taken it yet, or
- * it is an agent that is ready for a worker and something else opens a scope in it.
+ * The run belongs to workers, and another process would end it before one takes it: it was enqueued and no worker has taken it
+ * yet, or it is an agent that is ready for a worker and something else opens a scope in it.
  */
 const IS_KEPT_FOR_WORKERS = `(claimed_by IS NULL AND ((state = 'queued' AND claim_epoch = 0 AND parent_id IS NULL)
   OR (kind = 'agent' AND ?5 <> 'agent' AND ready_at_ms IS NOT NULL AND state IN ('queued', 'waiting-approval'))))`;
