@@ -70,10 +70,11 @@ export async function listRuns(store: Store, filter: RunFilter = {}): Promise<Ru
     const rows = await store.read(() => listRunRows({ ...wanted, before: from, limit: limit + 1 }));
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    for (const run of await summarizeRuns(store, page)) {
-      if (runs.length < limit && fits(run, status, interrupted)) runs.push(run);
-    }
-    const isEnd = rows.length <= limit || last === undefined;
+    const fitting = (await summarizeRuns(store, page)).filter((run) => fits(run, status, interrupted));
+    const room = limit - runs.length;
+    runs.push(...fitting.slice(0, room));
+    // The last page may have more runs that fit than there is room for.
+    const isEnd = last === undefined || (rows.length <= limit && fitting.length <= room);
     if (isEnd) return { runs, next: null };
     before = last;
     if (runs.length >= limit) return { runs, next: toCursor(runs.at(-1) ?? last) };

@@ -286,6 +286,28 @@ describe("the list", () => {
     ]);
   });
 
+  test("of interrupted runs leaves none out, even if runs that do not fit are between them", async () => {
+    const { world, runtime } = await open();
+    const start = async (owner: Runtime, runId: string): Promise<void> => {
+      const begun = Promise.withResolvers<void>();
+      const work = async (): Promise<never> => {
+        await owner.call(pure, {});
+        begun.resolve();
+        return never();
+      };
+      void owner.run({ runId }, work).catch(() => undefined);
+      await begun.promise;
+    };
+    for (const runId of ["a", "b", "c"]) await start(runtime, runId);
+    await world.killAll();
+    const reader = await world.runtime();
+    await start(reader, "d");
+    const first = await reader.runs({ status: "interrupted", limit: 2 });
+    expect(first.runs.map(({ runId }) => runId)).toEqual(["c", "b"]);
+    const second = await reader.runs({ status: "interrupted", limit: 2, before: first.next ?? undefined });
+    expect(second).toMatchObject({ runs: [{ runId: "a" }], next: null });
+  });
+
   test("is filtered by label, text, kind, status and all of them together", async () => {
     const { runtime, reader } = await open();
     await many(runtime, 4);
