@@ -1,12 +1,14 @@
 /** Every printed command works when it is pasted, and every hint leads to a fix. */
 import { writeFileSync } from "node:fs";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { createMcpServer } from "toolwright/mcp";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { bundled } from "../started-programs.ts";
 import { createFolder, toolwright } from "./command.ts";
 import { commandsIn, paste } from "./paste.ts";
 import { QUESTIONS } from "./workflows.ts";
@@ -141,6 +143,34 @@ await runWorkflow(workflow, { runtime, runId: "p" });
     join(folder, "w.tsx"),
   ]);
   expect(resumed).toMatchObject({ code: 3 });
+});
+
+it("why prints a cancel command that works for agents and programs too", async () => {
+  const folder = createFolder();
+  const runtime = openRuntime(folder, "toolwright.db");
+  const program = bundled(new URL("../operate/programs/interrupted-runs.ts", import.meta.url));
+  const store = join(folder, "toolwright.db");
+  const child = spawn(process.execPath, [program, store], { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  const living = await toolwright(folder, ["cancel", "program"]);
+  expect(living).toMatchObject({ code: 1, stderr: expect.stringMatching(/only that program can stop it/) });
+  child.kill("SIGKILL");
+  await once(child, "close");
+  await runtime.enqueue("clerk", { kind: "agent", runId: "queued" });
+  for (const runId of ["program", "bare", "queued"]) {
+    const why = await toolwright(folder, ["why", runId]);
+    const cancel = commandsIn(why.stdout).filter((command) => / cancel /.test(command));
+    expect(cancel).toHaveLength(1);
+    const cancelled = paste(folder, cancel[0] ?? "");
+    expect(cancelled).toMatchObject({ code: 0, output: expect.stringContaining("is stopped") as string });
+    expect(await runtime.describeRun(runId)).toMatchObject({ status: "cancelled" });
+  }
+  // Only its program continues a program, and a worker what was enqueued.
+  expect(paste(folder, "toolwright cancel program").output).toMatch(
+    /already stopped[^]*run its program again/,
+  );
+  expect((await toolwright(folder, ["cancel", "queued"])).stdout).toContain("resume queued");
 });
 
 it("after a denial, why says that a resume does not request approval again", async () => {

@@ -10,21 +10,33 @@ export function addCancelCommand(program: Command): void {
   const command = program
     .command("cancel")
     .summary("stop a run")
-    .description("Stops a run, even if another process runs it. It can be resumed later.")
+    .description(
+      "Stops a run. A workflow is stopped even if another process runs it, and can be resumed later. " +
+        "An agent or a program is stopped if it waits, or if its process has ended.",
+    )
     .argument("<run-id>", "the id of the run");
   withCommonOptions(command)
     .addHelpText("after", examples("toolwright cancel order-17"))
     .action(
       acting(async ({ screen, options }: Acting<CommonOptions>, runId: string) => {
-        const { withRun } = await import("../open.ts");
-        const { cancelRun } = await import("../../operate/cancel-run.ts");
-        const result = await withRun(options.store, runId, cancelRun);
+        const { withAnyRun } = await import("../open.ts");
+        const { cancelAnyRun } = await import("../../operate/steer-run.ts");
+        const { explainSteps } = await import("../../operate/explain-run.ts");
+        const { result, explained } = await withAnyRun(options.store, runId, async (store) => ({
+          result: await cancelAnyRun(store, runId),
+          explained: await explainSteps(store, runId),
+        }));
         const { describeOwner } = await import("../../operate/run-owner.ts");
         const owner = result.owner === undefined ? "Its process" : describeOwner(result.owner);
         const message = messageFor(runId, result, owner);
         screen.printJson({ runId, status: result.status, message });
         screen.print(message);
-        screen.print(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
+        const isResumable = explained.next.some(({ action }) => action === "resume");
+        // Otherwise its own program continues it.
+        const how = explained.because.at(-1) ?? "";
+        if (isResumable || result.outcome === "requested")
+          screen.print(`  Resume it with:  ${nextCommand(options.store, "resume", runId)}`);
+        else if (result.status === "cancelled") screen.print(`  ${how}`);
         return EXIT.finished;
       }),
     );
