@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRuntime } from "../runtime/create-runtime.ts";
 import type { RevertEntry, RevertReport } from "../runtime/revert/revert-report.ts";
-import { readWorkflowOrigin } from "../operate/workflow-origin.ts";
+import { readWorkflowOrigin, type WorkflowOrigin } from "../operate/workflow-origin.ts";
 import { reserveStdout } from "../terminal/reserve-stdout.ts";
 import { toTerminalName } from "../terminal/terminal-text.ts";
 import { EXIT } from "./command.ts";
@@ -31,10 +31,10 @@ export async function revertFrom(
     const config = await loadProject();
     const file =
       options.file === undefined
-        ? (origin?.file ?? config?.workflows?.[origin?.workflow ?? ""])
+        ? knownFile(origin, config?.workflows)
         : findWorkflowFile(options.file, config?.workflows);
     // Loading the file defines its tools.
-    if (file !== undefined && (options.file !== undefined || existsSync(file))) await loadWorkflow(file);
+    if (file !== undefined) await loadWorkflow(file);
     await using runtime = createRuntime({ ...config?.runtime, store, tools: config?.tools });
     const report = await runtime.revert({ runId, from, dryRun });
     restore();
@@ -43,6 +43,16 @@ export async function revertFrom(
   } finally {
     restore();
   }
+}
+
+/** A worker on another machine may have stored a path that does not exist here: then the name of the workflow counts. */
+function knownFile(
+  origin: WorkflowOrigin | undefined,
+  workflows: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const { file = null, workflow = "" } = origin ?? {};
+  const named = Object.hasOwn(workflows, workflow) ? workflows[workflow] : undefined;
+  return [file ?? undefined, named].find((one) => one !== undefined && existsSync(one));
 }
 
 async function loadProject() {

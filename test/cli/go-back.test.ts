@@ -1,5 +1,5 @@
 /** `toolwright fork` and `toolwright revert`, as a user runs them. Effects are lines of a file outside. */
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
@@ -64,6 +64,21 @@ test("a run is reverted step by step, with the exit codes of each, and forked", 
   ]);
   expect(effects().slice(3)).toEqual(["cancel flight", "cancel hotel"]);
   expect((await toolwright(folder, ["resume", "t1"])).code).toBe(1);
+});
+
+test("a run whose file is not on this machine is reverted with the workflow that the config names", async () => {
+  const folder = createFolder({ "w.tsx": WORKFLOW });
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "t1"]);
+  renameSync(join(folder, "w.tsx"), join(folder, "moved.tsx"));
+  writeFileSync(
+    join(folder, "toolwright.config.ts"),
+    'export default { workflows: { trip: "./moved.tsx" } };\n',
+  );
+  const reverted = await toolwright(folder, ["revert", "t1", "--from", "flight", "--json"]);
+  expect(reverted.json()).toMatchObject({
+    reverted: [{ tool: "book", nodeId: "flight" }],
+    left: [{ tool: "mail", reason: expect.stringContaining("has no revert function") as string }],
+  });
 });
 
 test("bad input exits with 1 and says what to do", async () => {
