@@ -9,7 +9,7 @@ import { explainWorkflow } from "./explain-workflow.ts";
 import { explainReverted } from "./explain-reverted.ts";
 import { type NextStep, nextStep } from "./next-step.ts";
 import type { RunExplanation, RunStatus, RunSummary } from "../runtime/runs.ts";
-import { NO_WORKER, readOutlook } from "./worker-outlook.ts";
+import { isReadyNow, NO_WORKER, readOutlook } from "./worker-outlook.ts";
 
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED */
 export async function explainRun(
@@ -43,7 +43,7 @@ async function withOutlook(
   { row, summary }: KnownRun,
   explained: ExplainedSteps,
 ): Promise<ExplainedSteps> {
-  if (row.readyAtMs === null || summary.status === "waiting-timer" || isAtWork(summary)) return explained;
+  if (!isReadyNow(row) || isAtWork(summary)) return explained;
   const { because, isChanged, mayTake } = await readOutlook(store, row);
   // Without workers, everything is as it was before there were any: commands resume runs.
   if (!mayTake && because === NO_WORKER && summary.status !== "queued") return explained;

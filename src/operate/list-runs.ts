@@ -12,9 +12,11 @@ import {
 } from "../store/tables/workflow-queries.ts";
 import type { RunFilter, RunPage, RunError, RunStatus, RunSummary } from "../runtime/runs.ts";
 import { errorOf } from "./described-error.ts";
+import { listWorkers, type WorkerSummary } from "./list-workers.ts";
 import { readLivingOwner } from "./run-owner.ts";
 import { MOST_RUNS, RUN_KINDS, RUN_STATES } from "./run-status.ts";
 import { summarizeRuns } from "./summarize-runs.ts";
+import { isReadyNow, NO_WORKER, outlookOf } from "./worker-outlook.ts";
 
 const DEFAULT_RUNS = 50;
 const LABEL = /^([^=]+)=(.*)$/s;
@@ -116,6 +118,8 @@ export interface ListedRun extends RunSummary {
   readonly taskCounts: TaskProgress["tasks"] | null;
   /** The most recent task that runs, waits or failed. */
   readonly currentTask: string | null;
+  /** Why every worker leaves it, in one sentence. */
+  readonly leftByWorkers: string | null;
 }
 
 export async function listRunsWithProgress(
@@ -123,6 +127,7 @@ export async function listRunsWithProgress(
   filter: RunFilter,
 ): Promise<{ readonly runs: readonly ListedRun[]; readonly next: string | null }> {
   const { runs, next } = await listRuns(store, filter);
+  const workers = await listWorkers(store);
   const listed: ListedRun[] = [];
   for (const run of runs) {
     const isWorkflow = run.kind === "workflow";
@@ -137,9 +142,19 @@ export async function listRunsWithProgress(
       error: run.status === "failed" ? errorOf(row?.errorJson ?? null) : null,
       taskCounts: progress?.tasks ?? null,
       currentTask: progress?.currentTask ?? null,
+      leftByWorkers: row !== undefined && !isAtWork(run) ? reasonToLeave(row, workers) : null,
     });
   }
   return { runs: listed, next };
+}
+
+function isAtWork({ status, interrupted }: RunSummary): boolean {
+  return status === "running" && !interrupted;
+}
+
+function reasonToLeave(row: RunRow, workers: readonly WorkerSummary[]): string | null {
+  const { mayTake, because } = outlookOf(row, workers);
+  return isReadyNow(row) && !mayTake && because !== NO_WORKER ? because : null;
 }
 
 export function countRuns(store: Store): Promise<Partial<Record<RunStatus, number>>> {

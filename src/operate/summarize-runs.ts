@@ -9,7 +9,7 @@ import { systemClock } from "../util/clock.ts";
 import { toDuration, toShortText } from "../terminal/readable.ts";
 import { toTime } from "./run-waits.ts";
 import { listWorkers, type WorkerSummary } from "./list-workers.ts";
-import { outlookOf } from "./worker-outlook.ts";
+import { isReadyNow, outlookOf } from "./worker-outlook.ts";
 import { describeOwner, type LivingOwner, readLivingOwner } from "./run-owner.ts";
 
 /** In the order of the rows. */
@@ -23,17 +23,13 @@ export async function summarizeRuns(store: Store, rows: readonly RunRow[]): Prom
   );
   const owners = new OwnerChecks(store);
   // Only runs that wait for a worker say which one.
-  const workers = rows.some(waitsForWorker) ? await listWorkers(store) : [];
+  const workers = rows.some((row) => isReadyNow(row)) ? await listWorkers(store) : [];
   const summaries: RunSummary[] = [];
   for (const row of rows) {
     const found = facts.get(row.runId);
     if (found !== undefined) summaries.push(await summarize(row, found, owners, workers));
   }
   return summaries;
-}
-
-function waitsForWorker({ readyAtMs, state }: RunRow): boolean {
-  return readyAtMs !== null && state !== "waiting-timer";
 }
 
 async function summarize(
@@ -110,7 +106,8 @@ function why(
     }
     case "waiting-timer":
     case "waiting-signal":
-      return waits === undefined ? "It waits; resume it to continue." : whyItWaits(waits);
+      if (waits === undefined) return "It waits; resume it to continue.";
+      return `${whyItWaits(waits)}${waits.isOver ? afterwards(row, workers) : ""}`;
     case "finished":
       return `It finished after ${toDuration((row.finishedAtMs ?? row.updatedAtMs) - row.createdAtMs)}.`;
     case "failed":
@@ -130,7 +127,7 @@ function whyItWaits({ dueAtMs, signal, isOver }: WaitFacts): string {
 /** Why a ready run has not started: no worker is running, or the workers have left it. */
 function afterwards(row: RunRow, workers: readonly WorkerSummary[]): string {
   const isSeen = row.parked !== null || workers.some(({ status }) => status === "active");
-  return row.readyAtMs !== null && isSeen ? ` ${outlookOf(row, workers).because}` : "";
+  return isReadyNow(row) && isSeen ? ` ${outlookOf(row, workers).because}` : "";
 }
 
 function reasonOf(errorJson: string | null): string {

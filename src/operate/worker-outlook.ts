@@ -16,6 +16,17 @@ export interface WorkerOutlook {
   readonly isChanged: boolean;
 }
 
+/**
+ * Whether the run could continue now, if a worker took it. A run that still sleeps needs none yet.
+ * @param nowMs by the clock of this process, which is good enough for what is shown
+ */
+export function isReadyNow(
+  { readyAtMs, state, parked }: Pick<RunRow, "readyAtMs" | "state" | "parked">,
+  nowMs = Date.now(),
+): boolean {
+  return readyAtMs !== null && (state !== "waiting-timer" || parked !== null || readyAtMs <= nowMs);
+}
+
 /** @param nowMs by the clock of this process, for times that are shown */
 export function outlookOf(row: RunRow, workers: readonly WorkerSummary[], nowMs = Date.now()): WorkerOutlook {
   const none = (because: string, isChanged = false): WorkerOutlook => ({

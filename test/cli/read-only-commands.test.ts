@@ -30,6 +30,7 @@ it("lists runs newest first, with their tasks", async () => {
       tasks: 2,
       taskCounts: { running: 0, finished: 2, failed: 0, skipped: 0, waiting: 0 },
       currentTask: null,
+      leftByWorkers: null,
       calls: 2,
       pendingApprovals: 0,
       labels: {},

@@ -1,5 +1,6 @@
 /** `toolwright worker` and `toolwright serve --worker`, as users start them, and what a missing pg-boss says. */
 import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -66,6 +67,43 @@ test("worker: health, lease, hand-over of `resume`, and a drain at SIGTERM", asy
   command.child.kill("SIGTERM");
   expect((await command.ended).code).toBe(0);
   expect(await opened.read(() => all("SELECT owner_id FROM toolwright_workers"))).toEqual([]);
+});
+
+const waiting = (name: string, what: string): string => `
+import { createWorkflows } from "toolwright";
+const { Workflow, Sleep, Signal, workflow } = createWorkflows({});
+export default workflow(() => <Workflow name="${name}">${what}</Workflow>);
+`;
+
+test("worker: a run that waited, and whose code has changed, is left; ps, why and the list say so", async () => {
+  const folder = createFolder({
+    "toolwright.config.ts":
+      'export default { workflows: { slept: "./slept.tsx", signalled: "./signalled.tsx" } };\n',
+    "slept.tsx": waiting("slept", '<Sleep id="s" for="1ms" />'),
+    "signalled.tsx": waiting("signalled", '<Signal id="s" name="go" />'),
+  });
+  for (const name of ["slept", "signalled"])
+    expect((await toolwright(folder, ["up", name, "--run-id", name])).code).toBe(3);
+  for (const name of ["slept", "signalled"])
+    appendFileSync(join(folder, `${name}.tsx`), "\n// Another version.\n");
+  expect((await toolwright(folder, ["signal", "signalled", "go"])).code).toBe(0);
+  expect((await toolwright(folder, ["worker", "--once"])).code).toBe(0);
+  const changed =
+    "Its workflow has changed since it started, so workers leave it until the changes are accepted.";
+  await using runtime = createRuntime({ store: join(folder, "toolwright.db") });
+  const ps = await toolwright(folder, ["ps"]);
+  for (const [runId, status] of [
+    ["slept", "waiting-timer"],
+    ["signalled", "waiting-signal"],
+  ] as const) {
+    expect(ps.stdout).toContain(`${runId}: ${changed}`);
+    const { because, next } = await runtime.explainRun(runId);
+    expect(because).toContain(changed);
+    expect(next[0]?.command).toContain("--accept-changes");
+    expect(await runtime.describeRun(runId)).toMatchObject({ status, why: expect.stringContaining(changed) });
+    expect((await toolwright(folder, ["resume", runId, "--accept-changes"])).code).toBe(0);
+  }
+  expect((await toolwright(folder, ["ps"])).stdout).not.toContain("has changed");
 });
 
 test("worker: a lease that is too short, a port in use and a config without names are refused", async () => {

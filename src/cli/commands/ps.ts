@@ -16,6 +16,7 @@ import {
 import { type CommonOptions, STATUS_COLOURS } from "../screen.ts";
 import { withoutPassword } from "../../operate/store-address.ts";
 import { toAge, toDuration } from "../../terminal/readable.ts";
+import { toTerminalName } from "../../terminal/terminal-text.ts";
 
 interface PsOptions extends CommonOptions {
   readonly limit: number;
@@ -119,6 +120,8 @@ export function addPsCommand(program: Command): void {
           const status = run === undefined ? "running" : shownStatus(run);
           screen.printText(line.replace(`  ${status}`, `  ${screen.paint(STATUS_COLOURS[status], status)}`));
         }
+        for (const { runId, leftByWorkers } of runs)
+          if (leftByWorkers !== null) screen.print(`${toTerminalName(runId)}: ${leftByWorkers}`);
         const last = runs.at(-1);
         if (next !== null && last !== undefined) screen.print(`More: ${moreCommand(options, last.runId)}`);
         return EXIT.finished;
