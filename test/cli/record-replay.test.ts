@@ -1,8 +1,9 @@
 /** `toolwright record` and `toolwright replay`: fixtures of runs, and what their exit codes say. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder, toolwright } from "./command.ts";
+import { paste } from "./paste.ts";
 
 const TOOLS = `
 import { defineTool } from "toolwright";
@@ -93,4 +94,19 @@ test("single calls and failures are recorded too; runs that cannot be recorded s
     1,
     { error: expect.objectContaining({ code: "TOOL_RUN_NOT_FOUND" }) },
   ]);
+});
+
+test("the guide's commands for an upgrade record and replay every finished run", async () => {
+  const folder = project();
+  for (const runId of ["r1", "r2"])
+    await toolwright(folder, ["up", "pay", "--input", '{"amount":5}', "--run-id", runId]);
+  const guide = readFileSync(new URL("../../docs/guides/going-back.md", import.meta.url), "utf8");
+  const [, section = ""] = guide.split("### Check an upgrade");
+  const blocks = [...section.matchAll(/```sh\n([^]*?)```/g)].slice(0, 2).map(([, lines = ""]) => lines);
+  expect(blocks).toHaveLength(2);
+  for (const block of blocks) {
+    const pasted = paste(folder, block);
+    expect(pasted, pasted.output).toMatchObject({ code: 0 });
+  }
+  expect(readdirSync(join(folder, "fixtures")).toSorted()).toEqual(["r1.fixture.json", "r2.fixture.json"]);
 });
