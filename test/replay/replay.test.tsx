@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tool, ToolLoopAgent } from "ai";
-import { createRuntime, type Runtime } from "toolwright";
+import { createRuntime, defineTool, type Runtime } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import {
   createScriptedModel,
@@ -147,6 +147,75 @@ test("a changed result is named", async () => {
   expect(ofProgram.diff).toEqual([
     expect.objectContaining({ kind: "result", nodeId: "summary", path: "result.total", actual: "another" }),
   ]);
+});
+
+interface Given {
+  readonly runtime: Runtime;
+  readonly runId: string;
+}
+
+describe("a program that returns the outcomes of its calls", () => {
+  const look = defineTool({ name: "look", schema: z.object({ at: z.string() }), execute: ({ at }) => at });
+  const cached = defineTool({
+    name: "cached",
+    schema: z.object({ at: z.string() }),
+    cache: true,
+    execute: ({ at }) => at,
+  });
+  const broken = defineTool({
+    name: "broken",
+    schema: z.object({}),
+    execute: () => {
+      throw new Error("the service is down");
+    },
+  });
+  const guarded = defineTool({
+    name: "guarded",
+    schema: z.object({}),
+    needsApproval: true,
+    execute: () => "done",
+  });
+  const outcomes = async ({ runtime }: Given) => {
+    const first = await runtime.call(look, { at: "the sky" });
+    return {
+      first,
+      // Code may do something only once, with or without a crash.
+      others: first.status === "success" && first.replayed ? [] : [await runtime.call(cached, { at: "a" })],
+      more: [await runtime.call(cached, { at: "a" }), await runtime.call(broken, {})],
+    };
+  };
+
+  test("is the same", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const program = (given: Given) => given.runtime.run({ runId: given.runId }, () => outcomes(given));
+    await program({ runtime, runId: "p" });
+    expect((await replayRun(await recordRun(runtime, "p"), { agent: program })).diff).toEqual([]);
+  });
+
+  test("is the same if it was resumed: the log does not say which of them came from it", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const program = (given: Given, isCut = false) =>
+      given.runtime.run({ runId: given.runId }, async () => {
+        const first = await given.runtime.call(look, { at: "the sky" });
+        if (isCut) throw new Error("cut");
+        return [first, await given.runtime.call(broken, {})];
+      });
+    await expect(program({ runtime, runId: "p" }, true)).rejects.toThrow("cut");
+    const [first] = await program({ runtime, runId: "p" });
+    expect(first).toMatchObject({ replayed: true });
+    const fixture = await recordRun(runtime, "p");
+    expect((await replayRun(fixture, { agent: (given: Given) => program(given) })).diff).toEqual([]);
+  });
+
+  test("is the same if a call was denied", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const program = ({ runtime: on, runId }: Given) => on.run({ runId }, () => on.call(guarded, {}));
+    await program({ runtime, runId: "p" });
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { approved: false, comment: "not today" });
+    expect(await program({ runtime, runId: "p" })).toMatchObject({ status: "denied" });
+    expect((await replayRun(await recordRun(runtime, "p"), { agent: program })).diff).toEqual([]);
+  });
 });
 
 test("code that uses another runtime in a replay is refused", async () => {

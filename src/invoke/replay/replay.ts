@@ -10,7 +10,7 @@ import type { Result } from "../outcome.ts";
 import { definitionOf } from "../recording/record-tool.ts";
 import type { Scope } from "../scope.ts";
 import { deniedApproval } from "./denied-approval.ts";
-import { compare, marksIn } from "./compare.ts";
+import { compare, isPlain, marksIn } from "./compare.ts";
 import type { Fixture, FixtureCall, FixtureTask, NearestRecord, ReplayDifference } from "./fixture.ts";
 import { decodeJson, type RecordedCall, RecordedCalls } from "./recorded-calls.ts";
 import { RecordedRequests, type ResponseRequest } from "./recorded-requests.ts";
@@ -129,7 +129,7 @@ export class Replay {
 
   /** @param expected `undefined` where nothing was recorded */
   compareResult(nodeId: string, expected: unknown, actual: unknown, path = ""): void {
-    for (const found of compare(expected, actual, this.#marks, path))
+    for (const found of compare(comparable(expected), comparable(actual), this.#marks, path))
       this.report({ kind: "result", nodeId, nearest: null, ...found });
   }
 
@@ -234,22 +234,38 @@ function nearestOf({ call, input }: RecordedCall): NearestRecord {
   return { attempt: call.attempt, key: call.key, tool: call.tool, input };
 }
 
+/** As the recorded run got it: code may decide by `replayed`. */
 function outcomeOf(call: Call, recorded: FixtureCall): Result {
+  const replayed = recorded.replayedFrom !== undefined;
   switch (recorded.status) {
     case "success":
       return {
         kind: "success",
         output: decodeJson(recorded.output),
-        replayed: true,
+        replayed,
         fromCache: recorded.fromCache ?? false,
       };
     case "error":
-      return { kind: "error", error: toError(recorded.error) ?? withoutOutcome(call), replayed: true };
+      return { kind: "error", error: toError(recorded.error) ?? withoutOutcome(call), replayed };
     case "denied":
-      return { kind: "denied", approval: deniedApproval(call, recorded), replayed: true };
+      return { kind: "denied", approval: deniedApproval(call, recorded), replayed };
     default:
-      return { kind: "error", error: toError(recorded.error) ?? withoutOutcome(call), replayed: true };
+      return { kind: "error", error: toError(recorded.error) ?? withoutOutcome(call), replayed };
   }
+}
+
+/**
+ * A result without what the log does not say about the outcomes in it: which of them a resume got from the log, and the
+ * texts and times of a request.
+ */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable);
+  if (!isPlain(value)) return value;
+  const isOutcome = "status" in value && "key" in value && typeof value["replayed"] === "boolean";
+  const fields = Object.entries(value).filter(
+    ([name]) => !isOutcome || (name !== "replayed" && name !== "approval"),
+  );
+  return Object.fromEntries(fields.map(([name, field]) => [name, comparable(field)]));
 }
 
 function withoutOutcome({ spec }: Call): ToolwrightError {
