@@ -226,6 +226,15 @@ describe("bad requests", () => {
     expect(message).toContain("workflow");
   });
 
+  test("a body that may be left out may be empty with its type; one that is needed: 422", async () => {
+    const store = await freshStore();
+    const server = await startServer({ store, workflows: { greeting } });
+    await requestPayment(openRuntime(store), "r");
+    const empty = { method: "POST", headers: { "content-type": "application/json" } };
+    expect((await ask(server, "/runs/r/cancel", empty)).status).toBe(202);
+    expect((await ask(server, "/runs", empty)).status).toBe(422);
+  });
+
   test("a request that is decided needs argsHash and one answer, and cannot name who decides", async () => {
     const store = await freshStore();
     const server = await startServer({ store });
