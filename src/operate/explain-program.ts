@@ -49,8 +49,13 @@ export async function explainProgram(store: Store, { row, summary }: KnownRun): 
       const again = await explainAgain(store, { row, summary });
       return { status, because: [`${name} was cancelled.`, ...again.because], next: [...again.next, calls] };
     }
-    case "queued":
-      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
+    case "queued": {
+      const because =
+        row.readyAtMs === null
+          ? [`${name} has not started.`, againBy(summary, "To start it")]
+          : [`${name} waits for a worker.`];
+      return { status, because, next: [nextStep("cancel", runId)] };
+    }
     case "running":
     case "waiting-timer":
     case "waiting-signal":

@@ -58,7 +58,9 @@ async function withOutlook(
     : mayTake || summary.status !== "queued"
       ? []
       : [{ ...nextStep("worker"), label: "Start a worker that knows it" }];
-  const others = explained.next.filter(({ action }) => !isChanged || action !== "resume");
+  // A worker that may take a queued run takes it without a command.
+  const isTaken = mayTake && summary.status === "queued";
+  const others = explained.next.filter(({ action }) => (!isChanged && !isTaken) || action !== "resume");
   return { ...explained, because: [...explained.because, because], next: [...steps, ...others] };
 }
 

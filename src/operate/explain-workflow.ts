@@ -91,7 +91,7 @@ function explainStatus(store: Store, run: WorkflowRunRow): Explanation | Promise
     case "running":
       return explainRunning(store, run, name);
     case "queued":
-      return { status, because: [`${name} waits for a worker.`], next: [nextStep("cancel", runId)] };
+      return explainQueued(store, run, name);
   }
 }
 
@@ -178,6 +178,17 @@ async function explainCancelled(store: Store, run: WorkflowRunRow, name: string)
     status: run.status,
     because: [because, ...(await unfinishedWork(store, run.runId))],
     next: [nextStep("resume", run.runId)],
+  };
+}
+
+/** A fork has the file of its parent, so it can be resumed here. What was enqueued by name has none. */
+async function explainQueued(store: Store, run: WorkflowRunRow, name: string): Promise<Explanation> {
+  const { runId, status } = run;
+  const resumes = await isResumable(store, run);
+  return {
+    status,
+    because: [`${name} waits for a worker.`],
+    next: [...(resumes ? [nextStep("resume", runId)] : []), nextStep("cancel", runId)],
   };
 }
 

@@ -93,6 +93,8 @@ function why(
 ): string {
   switch (status) {
     case "queued":
+      // A fork of a run whose input is not stored.
+      if (row.readyAtMs === null) return "It has not started: its own program starts it.";
       return outlookOf(row, workers).because;
     case "running":
       if (interrupted) return `Its process ended before the run did.${afterwards(row, workers)}`;

@@ -173,6 +173,30 @@ it("why prints a cancel command that works for agents and programs too", async (
   expect((await toolwright(folder, ["cancel", "queued"])).stdout).toContain("resume queued");
 });
 
+it("fork and why print a resume that works for a workflow, and name the program of anything else", async () => {
+  const folder = createFolder({ "w.tsx": QUESTIONS });
+  const runtime = openRuntime(folder, "toolwright.db");
+  const look = defineTool({ name: "look", schema: z.object({}), execute: () => "seen" });
+  await runtime.run({ runId: "program" }, () => runtime.call(look, {}));
+  const ofProgram = await toolwright(folder, ["fork", "program", "--at", "main"]);
+  expect(ofProgram).toMatchObject({ code: 0 });
+  expect(commandsIn(ofProgram.stdout)).toEqual([]);
+  expect(ofProgram.stdout).toContain("To start it, run its program again with the same run id.");
+  const [{ runId = "" } = {}] = (await runtime.runs({ status: "queued" })).runs;
+  expect(await runtime.explainRun(runId)).toMatchObject({
+    because: [expect.stringContaining("has not started"), expect.stringContaining("run its program again")],
+  });
+  expect((await runtime.describeRun(runId)).why).toContain("its own program starts it");
+
+  await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);
+  const ofWorkflow = await toolwright(folder, ["fork", "q"]);
+  const [resume = ""] = commandsIn(ofWorkflow.stdout);
+  const forked = resume.split(" ").at(-1) ?? "";
+  const why = await toolwright(folder, ["why", forked]);
+  expect(commandsIn(why.stdout)).toContain(resume);
+  expect(paste(folder, resume)).toMatchObject({ code: 3 });
+});
+
 it("after a denial, why says that a resume does not request approval again", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   await toolwright(folder, ["up", "w.tsx", "--run-id", "q"]);

@@ -61,7 +61,15 @@ export function addForkCommand(program: Command): void {
         if (made.rerun.length > 0) screen.print(`  runs again  ${made.rerun.join(", ")}`);
         if (made.reverted.length > 0)
           screen.print(`  copied, though their effects were reverted  ${made.reverted.join(", ")}`);
-        if (!made.dryRun) screen.print(`  Run it with:  ${nextCommand(store, "resume", made.runId)}`);
+        if (made.dryRun) return EXIT.finished;
+        const { explainSteps } = await import("../../operate/explain-run.ts");
+        const { hostOf } = await import("../../runtime/create-runtime.ts");
+        const { because, next } = await explainSteps((await hostOf(runtime)).store, made.runId);
+        screen.print(
+          next.some(({ action }) => action === "resume")
+            ? `  Run it with:  ${nextCommand(store, "resume", made.runId)}`
+            : `  ${because.at(-1) ?? ""}`,
+        );
         return EXIT.finished;
       }),
     );
