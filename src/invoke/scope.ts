@@ -334,7 +334,7 @@ export class Scope {
       const row = taken ?? (yield* ensureScope(identity, attempt, now, run));
       if (row.isSealed && isBare) throw runReverted(identity.runId);
       if (isBare && row.isOfNewRun !== true)
-        yield* reopenRun(identity.runId, { kind, ownerId: host.ownerId }, now);
+        yield* reopenRun(identity.runId, { kind: "call", ownerId: host.ownerId }, now);
       // A new run has no calls.
       if (row.isOfNewRun === true) return { row, keys: new Set<string>(), pending: new Map(), seq: 0 };
       const seq = yield* highestSeqOfTask(identity, attempt);

@@ -1,4 +1,5 @@
 /** One run id, used by two kinds of runs: the second is refused, and the first is neither lost nor run twice. */
+import { once } from "node:events";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -7,6 +8,7 @@ import {
   createWorker,
   createWorkflows,
   defineTool,
+  type ProgramJob,
   runWorkflow,
   type Runtime,
   type WorkflowDefinition,
@@ -68,7 +70,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
         workflows: { noting },
         agents: { writer: agentOn(runtime, text, tool) },
         programs: {
-          report: ({ runId }) => runtime.run({ runId }, () => note.execute({ text })),
+          report: ({ runId }) => runtime.run({ runId }, () => tool.execute({ text })),
         },
       });
       await worker.start();
@@ -196,6 +198,45 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
         kind === "agent" ? ["fulfilled", "rejected"] : ["rejected", "fulfilled"],
       );
     }
+  });
+
+  test("a program that a worker has given back is not ended by a bare call with its run id", async () => {
+    const { runtimeOn, effects, note, work } = await open();
+    const first = runtimeOn();
+    const begun = Promise.withResolvers<void>();
+    const report = async ({ signal }: ProgramJob): Promise<void> => {
+      begun.resolve();
+      await once(signal, "abort");
+    };
+    const worker = createWorker({ runtime: first, programs: { report }, drainMs: 0 });
+    await worker.start();
+    await first.enqueue("report", { kind: "program", runId: "x" });
+    await begun.promise;
+    await worker.drain();
+    const caller = runtimeOn();
+    await expect(caller.call(note, { text: "call" }, { runId: "x" })).rejects.toMatchObject({
+      code: "TOOL_RUN_TAKEN",
+    });
+    expect(await caller.describeRun("x")).toMatchObject({ status: "queued" });
+    await work();
+    expect(effects).toEqual(["enqueued"]);
+    expect(await caller.describeRun("x")).toMatchObject({ status: "finished" });
+  });
+
+  test("a decided program still continues on a worker after a bare call with its run id was refused", async () => {
+    const { runtimeOn, effects, note, pay, work } = await open();
+    const runtime = runtimeOn();
+    await runtime.enqueue("report", { kind: "program", runId: "x" });
+    await work("program", pay);
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
+    await expect(runtimeOn().call(note, { text: "call" }, { runId: "x" })).rejects.toMatchObject({
+      code: "TOOL_RUN_TAKEN",
+      message: expect.stringContaining('The program "report"'),
+    });
+    await work("program", pay);
+    expect(effects).toEqual(["program"]);
+    expect(await runtime.describeRun("x")).toMatchObject({ status: "finished" });
   });
 
   test("a decided agent still continues on a worker after a bare call with its run id was refused", async () => {

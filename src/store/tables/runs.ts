@@ -98,12 +98,17 @@ export function* insertLabels(runId: string, labels: Labels, createdAtMs: number
 const REOPENED_AT =
   "CASE WHEN CAST(?3 AS BIGINT) > created_at_ms THEN CAST(?3 AS BIGINT) ELSE created_at_ms + 1 END";
 
+/** What opens a scope: the kind of its run, or a bare call, which never continues an agent or a program. */
+export type OpenerKind = RunKind | "call";
+
 /**
  * The run belongs to workers, and another process would end it before one takes it: it was enqueued and no worker has taken it
- * yet, or it is an agent that is ready for a worker and something else opens a scope in it.
+ * yet, or it is ready for a worker and something else than itself opens a scope in it. A call that arrives between two workers
+ * must not end a program that one of them has given back.
  */
 const IS_KEPT_FOR_WORKERS = `(claimed_by IS NULL AND ((state = 'queued' AND claim_epoch = 0 AND parent_id IS NULL)
-  OR (kind = 'agent' AND ?5 <> 'agent' AND ready_at_ms IS NOT NULL AND state IN ('queued', 'waiting-approval'))))`;
+  OR (((kind = 'agent' AND ?5 <> 'agent') OR ?5 = 'call')
+    AND ready_at_ms IS NOT NULL AND state IN ('queued', 'waiting-approval'))))`;
 
 /**
  * A scope of the run opens. Runs of workflows have their own status. A run that its own program resumes no
@@ -113,7 +118,7 @@ const IS_KEPT_FOR_WORKERS = `(claimed_by IS NULL AND ((state = 'queued' AND clai
  */
 export function* reopenRun(
   runId: string,
-  opener: Pick<RunStart, "kind" | "inputJson"> & { readonly ownerId: string },
+  opener: Pick<RunStart, "inputJson"> & { readonly kind: OpenerKind; readonly ownerId: string },
   nowMs: number,
 ): Transaction<void> {
   const { kind, inputJson = null, ownerId } = opener;
@@ -150,11 +155,11 @@ function keptForWorkers({ runId, kind, name, state }: RunRow): ToolwrightError {
     );
   return new ToolwrightError(
     "TOOL_RUN_TAKEN",
-    `The agent "${name}" of run "${runId}" has a decision that it has not used yet.`,
+    `The ${kind} "${name}" of run "${runId}" has a decision that it has not used yet.`,
     {
       details,
       effect: "none",
-      hint: "Use another run id, or let a worker or your program resume the agent first.",
+      hint: `Use another run id, or let a worker or your program resume the ${kind} first.`,
     },
   );
 }
