@@ -196,7 +196,7 @@ class Sweep {
     // SQLite answers within the same turn of the event loop, so this lets timers such as heartbeats run in between.
     await setImmediate();
     const isDue = (age: RunAge | undefined): age is RunAge =>
-      age !== undefined && age.lastActiveMs <= before && !age.isQueued && mayChange(age);
+      age !== undefined && age.lastActiveMs <= before && !age.isForWorkers && mayChange(age);
     const seen = await store.read(() => readRunAge(runId));
     if (!isDue(seen)) return undefined;
     for (const ownerId of seen.ownerIds) if (await isOwnerAlive(ownerId)) return undefined;

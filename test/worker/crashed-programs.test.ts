@@ -337,3 +337,43 @@ test("retention keeps an agent that waits for a worker, however old it is", asyn
   expect((await runtime.describeRun("queued")).status).toBe("queued");
   await expect(runtime.describeRun("ended")).rejects.toMatchObject({ code: "TOOL_RUN_DELETED" });
 });
+
+test.each(STORE_KINDS)(
+  "rule 30: on $name, retention leaves a run alone that a worker holds, also between its tasks and after the worker has died",
+  async ({ fresh }) => {
+    const at = await fresh();
+    onTestFinished(() => at[Symbol.asyncDispose]());
+    const year = 365 * 86_400_000;
+    const later = () => Date.now() + year;
+    const inputs: unknown[] = [];
+    const pause = Promise.withResolvers<void>();
+    const start = async (isFirst: boolean): Promise<Runtime> => {
+      const runtime = createRuntime({ store: at.address });
+      onTestFinished(() => runtime.close());
+      const invoice = async ({ runId, input }: ProgramJob): Promise<void> => {
+        await runtime.run({ runId, nodeId: "one" }, () => undefined);
+        inputs.push(input);
+        if (isFirst) await pause.promise;
+        await runtime.run({ runId, nodeId: "two" }, () => undefined);
+      };
+      const worker = createWorker({ runtime, programs: { invoice }, leaseMs: 2_000, drainMs: 0 });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return runtime;
+    };
+    const first = await start(true);
+    await first.enqueue("invoice", { runId: "a", kind: "program", input: { order: 17 } });
+    await until(() => inputs.length === 1);
+    const clock = { now: later, sleep: () => Promise.resolve() };
+    await using collector = createRuntime({ store: at.address, clock });
+    const nothing = { deletedRuns: 0, clearedRuns: 0 };
+    expect(await collector.gc()).toMatchObject(nothing);
+    await kill(first);
+    expect(await collector.gc()).toMatchObject(nothing);
+    const second = await start(false);
+    await until(() => finished(second, "a"));
+    expect(inputs).toEqual([{ order: 17 }, { order: 17 }]);
+    pause.resolve();
+    expect(await collector.gc()).toMatchObject({ deletedRuns: 1 });
+  },
+);

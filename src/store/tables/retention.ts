@@ -136,8 +136,8 @@ export interface RunAge {
   /** Turns of loops that have not ended. */
   readonly openTurns: number;
   readonly waitsForApproval: boolean;
-  /** It waits for a worker, or for its start time. */
-  readonly isQueued: boolean;
+  /** It waits for a worker or for its start time, or a worker holds it: one that has died is replaced by the next. */
+  readonly isForWorkers: boolean;
   readonly ownerIds: readonly string[];
   /** A fork that is not finished compares its calls with this run's. */
   readonly hasOpenForks: boolean;
@@ -153,8 +153,8 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     runId,
   );
   const bare = yield* first(
-    `SELECT updated_at_ms, CASE WHEN state = 'queued' OR (ready_at_ms IS NOT NULL
-       AND state NOT IN ('finished', 'failed', 'cancelled')) THEN 1 ELSE 0 END AS is_queued
+    `SELECT updated_at_ms, CASE WHEN state = 'queued' OR claimed_by IS NOT NULL OR (ready_at_ms IS NOT NULL
+       AND state NOT IN ('finished', 'failed', 'cancelled')) THEN 1 ELSE 0 END AS is_for_workers
      FROM toolwright_runs WHERE id = ?1 AND status = 'open' {update}`,
     runId,
   );
@@ -196,7 +196,7 @@ export function* readRunAge(runId: string): Transaction<RunAge | undefined> {
     openCalls: calls === undefined ? 0 : readInteger(calls, "open"),
     openTurns: turns === undefined ? 0 : readInteger(turns, "open"),
     waitsForApproval: request !== undefined,
-    isQueued: bare !== undefined && readInteger(bare, "is_queued") === 1,
+    isForWorkers: bare !== undefined && readInteger(bare, "is_for_workers") === 1,
     ownerIds: [...new Set(owners)].sort(),
     hasOpenForks: yield* hasOpenForks(runId),
   };
