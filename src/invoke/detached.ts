@@ -124,4 +124,5 @@ const detachedHost: Host = {
   leaseGeneration: () => 0,
   isOwnerAlive: () => Promise.resolve(false),
   isOwnerHere: () => false,
+  isOpenHere: () => false,
 };

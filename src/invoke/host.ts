@@ -118,6 +118,8 @@ export interface Host {
   isOwnerAlive(ownerId: string): Promise<boolean>;
   /** Whether the owner is a runtime of this thread, this one or another. */
   isOwnerHere(ownerId: string): boolean;
+  /** Whether this runtime has a task of the run open. */
+  isOpenHere(runId: string): boolean;
 }
 
 /** Commits before it returns, if the store can: the process may be killed in the tool's next statement. */

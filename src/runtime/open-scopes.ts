@@ -47,11 +47,18 @@ export class OpenScopes {
   readonly #host: Host;
   readonly #open = new Map<string, { attempt: number }>();
   readonly #queue = new KeyedQueue();
-  /** The number of open scopes of each run. */
+  /** The number of scopes of each run whose streams are open. */
   readonly #perRun = new Map<string, number>();
+  /** The run of each scope from the start of its opening until its release is stored, or has failed. */
+  readonly #runs = new Map<object, string>();
 
   constructor(host: Host) {
     this.#host = host;
+  }
+
+  /** Whether a scope of the run is open here. */
+  hasAny(runId: string): boolean {
+    return this.#runs.values().some((other) => other === runId);
   }
 
   /** Takes the scope in the store. `owned` resolves when that is committed. */
@@ -70,6 +77,7 @@ export class OpenScopes {
     const host = this.#host;
     const name = JSON.stringify(identity);
     const mark = { attempt };
+    this.#runs.set(mark, task.runId);
     this.#perRun.set(task.runId, (this.#perRun.get(task.runId) ?? 0) + 1);
     // The commit may be visible in the store before its caller here continues, so the next caller waits for that one.
     const owned = this.#queue.run(name, async () => {
@@ -88,7 +96,10 @@ export class OpenScopes {
       if (this.#leave(runId)) await host.streams.leave(runId);
     };
     // A scope that belongs to another owner is never closed here.
-    owned.catch(() => void leaveStreams());
+    owned.catch(() => {
+      this.#runs.delete(mark);
+      void leaveStreams();
+    });
     const release = (row: ScopeRow, ended: ScopeEnd): (() => Transaction<void>) =>
       this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
     const forget = (): void => {
@@ -125,6 +136,7 @@ export class OpenScopes {
           // The outcome stands. The release is retried until the store answers, so that others can take the scope.
           host.failedWrites.add(`scope ${row.id}`, work);
         });
+        this.#runs.delete(mark);
         host.streams.left();
       },
       closeWith: async (store, ended) => {
@@ -137,6 +149,7 @@ export class OpenScopes {
           yield* work();
         }, "normal");
         forget();
+        this.#runs.delete(mark);
         host.streams.left();
       },
     };

@@ -140,6 +140,7 @@ export class StoreRuntime {
       leaseGeneration: () => this.#ownership.leaseGeneration(),
       isOwnerAlive: (ownerId) => this.#ownership.isAlive(ownerId),
       isOwnerHere: (ownerId) => this.#ownership.isHere(ownerId),
+      isOpenHere: (runId) => this.#scopes.hasAny(runId),
       isWatched: () => this.#listeners.size > 0 || (telemetry !== undefined && !telemetry.isIdle()),
       emit: (event, span) => {
         telemetry?.notice(event, span);

@@ -7,6 +7,8 @@ import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { claimProgram, endProgram, readProgram, releaseProgram } from "../store/tables/program-claims.ts";
+import { readOwnersOfScopes } from "../store/tables/scopes.ts";
+import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
 import type { Program } from "./options.ts";
 
@@ -28,6 +30,8 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   if (host.claimed.has(runId)) return "lost";
   const stored = await host.store.read(() => readProgram(runId));
   if (stored === undefined) return "lost";
+  // Its own program resumes it, in this runtime: the owner is the same, and alive.
+  if (host.isOpenHere(runId)) return "lost";
   if (stored.ownerId !== null && stored.ownerId !== host.ownerId && (await host.isOwnerAlive(stored.ownerId)))
     return "lost";
   const claim = {
@@ -43,14 +47,10 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
     () => releaseProgram(runId, held, host.clock.now()),
   );
   if (claimed === undefined) return "lost";
-  const own = { release, epoch: claimed.epoch };
-  host.claimed.set(runId, own);
   options.onClaimed(claimed.takeovers);
   release.setTasks(1);
   const input = stored.inputJson === null ? undefined : decode(stored.inputJson);
-  const ended = await settle(options, input, () => {
-    if (host.claimed.get(runId) === own) host.claimed.delete(runId);
-  });
+  const ended = await runUntilFree(options, claimed.epoch, input);
   const write = (): Transaction<void> =>
     ended.kind === "released"
       ? releaseProgram(runId, held, host.clock.now())
@@ -64,12 +64,56 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
 
 type Ended = { readonly kind: "released" } | { readonly kind: "ended"; readonly errorJson: string | null };
 
+/**
+ * A program of this process may open the run after the worker has claimed it, and before the worker's own program does. Neither
+ * has failed then: the worker's program runs again when the other one has closed what it opened, and finds what is recorded.
+ */
+async function runUntilFree(options: ProgramRun, epoch: number, input: unknown): Promise<Ended> {
+  const { host, runId, release } = options;
+  const own = { release, epoch };
+  const onReturned = (): void => {
+    if (host.claimed.get(runId) === own) host.claimed.delete(runId);
+  };
+  for (let times = 1; ; times += 1) {
+    host.claimed.set(runId, own);
+    const ended = await settle(options, input, onReturned);
+    if (ended.kind !== "taken") return ended;
+    const isFree = await whenClosed(options);
+    // The other program goes on with the run. Giving it back would fence that program.
+    if (!isFree && release.signal.aborted) return { kind: "ended", errorJson: null };
+    if (release.signal.aborted) return { kind: "released" };
+    // A program that opens its own task twice would never end.
+    if (!isFree || times === MOST_TIMES) return { kind: "ended", errorJson: ended.errorJson };
+  }
+}
+
+const MOST_TIMES = 5;
+const LOOK_MS = 100;
+/** Turns of agents take minutes. */
+const LONGEST_WAIT_MS = 600_000;
+
+/** `false` if a task of the run is still open when the run is given back, or after a long time. */
+async function whenClosed({ host, runId, release }: ProgramRun): Promise<boolean> {
+  for (const giveUpAtMs = performance.now() + LONGEST_WAIT_MS; ;) {
+    // While the store fails, nothing is known.
+    if (await isClosed(host, runId).catch(() => false)) return true;
+    if (release.signal.aborted || performance.now() > giveUpAtMs) return false;
+    await systemClock.sleep(LOOK_MS, release.signal).catch(() => undefined);
+  }
+}
+
+async function isClosed(host: Host, runId: string): Promise<boolean> {
+  for (const ownerId of await host.store.read(() => readOwnersOfScopes(runId)))
+    if (await host.isOwnerAlive(ownerId)) return false;
+  return true;
+}
+
 /** @param onReturned the program no longer runs; it may ignore that its run was given back */
 async function settle(
   { runtime, runId, program, release }: ProgramRun,
   input: unknown,
   onReturned: () => void,
-): Promise<Ended> {
+): Promise<Ended | { readonly kind: "taken"; readonly errorJson: string }> {
   const { signal } = release;
   const released = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
@@ -85,7 +129,8 @@ async function settle(
     if (ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING")
       return { kind: "ended", errorJson: null };
     const failure = wrapThrown(error, "TOOL_EXECUTION_FAILED", { hint: "" });
-    return { kind: "ended", errorJson: encodeCleanError(failure) };
+    const isTaken = failure.code === "TOOL_RUN_CONFLICT" && failure.details["runId"] === runId;
+    return { kind: isTaken ? "taken" : "ended", errorJson: encodeCleanError(failure) };
   }
 }
 

@@ -186,6 +186,15 @@ export function sealRun(runId: string): Transaction<number> {
   );
 }
 
+/** The owners of the open scopes of a run. */
+export function* readOwnersOfScopes(runId: string): Transaction<string[]> {
+  const rows = yield* all(
+    "SELECT DISTINCT owner_id FROM toolwright_scopes WHERE run_id = ?1 AND owner_id IS NOT NULL",
+    runId,
+  );
+  return rows.map((row) => readText(row, "owner_id"));
+}
+
 /** Fences the open scopes of a run that a dead owner holds, except one. */
 export function sealOtherScopes(runId: string, ownerId: string, exceptId: number): Transaction<number> {
   return change(
