@@ -98,6 +98,34 @@ it("compares no bytes", () => {
   expect(knownIn(first, memory.recall([image()]))).toBe(0);
 });
 
+class Said {
+  readonly role = "user";
+  content = [new Part("Order two apples.")];
+}
+
+class Part {
+  readonly type = "text";
+  text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+it("freezes its copies of instances of classes", () => {
+  const { messages } = new MessageMemory().recall([new Said()]);
+  expect(messages).toEqual([{ role: "user", content: [{ type: "text", text: "Order two apples." }] }]);
+  const [{ content }] = messages as readonly object[] as [Said];
+  expect([messages[0], content, content[0]].every((copy) => Object.isFrozen(copy))).toBe(true);
+});
+
+it("copies bytes, and not the buffer that they share with others", () => {
+  const image = Buffer.alloc(10_000).subarray(0, 3);
+  const { messages } = new MessageMemory().recall([{ role: "user", content: [{ type: "image", image }] }]);
+  const [{ content }] = messages as readonly object[] as [{ content: [{ image: Uint8Array }] }];
+  expect(content[0].image.buffer.byteLength).toBe(3);
+});
+
 const long = (name: string, characters: number): AgentMessage[] => [
   { role: "user", content: `${name} ${"x".repeat(characters)}` },
 ];

@@ -135,7 +135,11 @@ const REFUSED: ReadonlySet<string> = new Set(["function", "symbol", "bigint"]);
 /** Bytes, dates and URLs in the parts of a message keep their type. */
 function copyOfOther(value: object): unknown {
   if (value instanceof URL) return new URL(value);
-  const copy: unknown = structuredClone(value);
+  // Only these bytes: a clone of them has all bytes of their buffer, such as the 64 KiB that small buffers of Node.js share.
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  const copy = structuredClone(value);
+  // The instance of a class. Its clone is plain, and could be changed.
+  if (isPlain(copy)) return frozenCopy(copy);
   if (!(copy instanceof Uint8Array)) encode(copy);
   return copy;
 }
