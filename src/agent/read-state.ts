@@ -6,7 +6,12 @@ import type { Host } from "../invoke/host.ts";
 import { listApprovals } from "../store/tables/approvals.ts";
 import { listCache } from "../store/tables/cache.ts";
 import { reportInterrupted } from "../store/tables/report-interrupted.ts";
-import { callOfScopeAround, callsOfScope, type FoundCall } from "../store/tables/run-calls.ts";
+import {
+  callOfScopeAround,
+  callsOfEarlierTurns,
+  callsOfScope,
+  type FoundCall,
+} from "../store/tables/run-calls.ts";
 import type { ScopeKey } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 import { saysError } from "../tool/model-answer.ts";
@@ -40,7 +45,7 @@ export async function readState(source: StateSource, result: StoredResult): Prom
     host.store.read(function* () {
       return {
         calls: yield* callsOfScope(scope),
-        earlier: source.history === undefined ? yield* earlierCalls(scope) : [],
+        earlier: source.history === undefined ? yield* callsOfEarlierTurns(scope) : [],
         requests: isWaiting ? yield* requestsOf(scope, now) : [],
         cache: yield* listCache(budgetId, now),
       };
@@ -77,14 +82,6 @@ export async function readState(source: StateSource, result: StoredResult): Prom
     usage: result.usage,
     context: result.context,
   };
-}
-
-function* earlierCalls(scope: ScopeKey): Transaction<FoundCall[]> {
-  const calls: FoundCall[] = [];
-  for (let turn = 0; turn < scope.iteration; turn += 1) {
-    for (const call of yield* callsOfScope({ ...scope, path: String(turn) })) calls.push(call);
-  }
-  return calls;
 }
 
 /** A pending approval, and the call of the agent that it belongs to or is nested in. */

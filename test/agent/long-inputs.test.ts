@@ -1,9 +1,10 @@
 /** An invoke may be handed a long conversation: it is stored once, and only what is new is stored by the next invoke. */
 import { expect, test } from "vitest";
-import { createRuntime, createSmartAgent, type AgentMessage } from "toolwright";
+import { createRuntime, createSmartAgent, createTool, type AgentMessage } from "toolwright";
 import { createScriptedModel } from "toolwright/testing";
 import { createWorld, watchStore } from "../semantics/harness.ts";
-import { user } from "./harness.ts";
+import { z } from "zod";
+import { call, user } from "./harness.ts";
 
 const HANDED: readonly AgentMessage[] = Array.from({ length: 1_001 }, (_, index) => ({
   role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
@@ -37,4 +38,27 @@ test("an input is written once, no later invoke reads it, and a resume has all o
   const resumed = await createSmartAgent({ model: other, runtime }).invoke({ runId: "r" });
   expect(resumed.content).toBe("Three.");
   expect(resumed.messages.slice(0, -1)).toEqual(three);
+});
+
+test("an invoke without a state reads the calls of all earlier turns with one statement", async () => {
+  const world = await createWorld();
+  let reads = 0;
+  const store = watchStore(await world.open(), { onReadStatement: () => (reads += 1) });
+  await using runtime = createRuntime({ store });
+  const look = createTool({ name: "look", schema: z.object({}), func: () => "seen" });
+  const script = [[call("look", {})], "Done."];
+  const model = createScriptedModel(Array.from({ length: 8 }, () => script).flat());
+  const agent = createSmartAgent({ model, tools: [look], runtime });
+  let messages: AgentMessage[] = [];
+  const counts: number[] = [];
+  for (let turn = 1; turn <= 8; turn += 1) {
+    reads = 0;
+    const result = await agent.invoke({ runId: "r", messages: [...messages, user("Look.")] });
+    counts.push(reads);
+    expect(result.state.toolHistory.map(({ args, output }) => [args, output])).toEqual(
+      Array.from({ length: turn }, () => [{}, "seen"]),
+    );
+    messages = copy(result.messages);
+  }
+  expect(counts.at(-1)).toBe(counts[2]);
 });

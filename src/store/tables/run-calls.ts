@@ -88,6 +88,20 @@ export function* callsOfScope(scope: Omit<ScopeKey, "iteration">): Transaction<F
   return rows.map(toFoundCall);
 }
 
+/** The same for all earlier turns of a loop. In one statement: a run may have thousands of turns. */
+export function* callsOfEarlierTurns(turn: Omit<ScopeKey, "path">): Transaction<FoundCall[]> {
+  const rows = yield* all(
+    `SELECT ${COLUMNS} FROM ${WITH_PAYLOADS}
+     WHERE s.run_id = ?1 AND s.node_id = ?2 AND s.parent_key = ?3 AND s.iteration < ?4
+       AND s.path = CAST(s.iteration AS TEXT) ORDER BY s.iteration, c.attempt, c.seq`,
+    turn.runId,
+    turn.nodeId,
+    turn.parentKey,
+    turn.iteration,
+  );
+  return rows.map(toFoundCall);
+}
+
 /** The same for all top-level scopes of a run, without full values that the log truncates. */
 export function* topCallsOfRun(runId: string): Transaction<FoundCall[]> {
   const rows = yield* all(
