@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { ToolSpec } from "../definition/tool-spec.ts";
-import { createScrubber } from "./scrub.ts";
+import { createScrubber, secretsOf } from "./scrub.ts";
 
 const spec = { redactInput: ["key"], redactOutput: ["token"] } as unknown as ToolSpec;
 const secret = `p4ss "wörd"/&+'\\<!`;
@@ -84,4 +84,9 @@ test("a circular value is read once", () => {
   const args: Record<string, unknown> = { key: "hunter2" };
   args["self"] = args;
   expect(createScrubber({ spec, args })("hunter2")).toBe("[redacted]");
+});
+
+test("a hidden list may have any number of values", () => {
+  const key = Array.from({ length: 150_000 }, (_, index) => 1_000_000 + index);
+  expect(secretsOf({ spec, args: { key } }).size).toBe(key.length);
 });

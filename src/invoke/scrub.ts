@@ -112,7 +112,8 @@ function addLeaves(secret: unknown, secrets: Set<string>, shortest: number): voi
       if (leaf.length >= shortest) secrets.add(leaf);
     } else if (typeof value === "object" && value !== null && !seen.has(value)) {
       seen.add(value);
-      left.push(...partsOf(value));
+      // One by one: a long list would exceed the limit for arguments.
+      for (const part of partsOf(value)) left.push(part);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** An invoke may be handed a long conversation: it is stored once, and only what is new is stored by the next invoke. */
 import { expect, test } from "vitest";
 import { createRuntime, createSmartAgent, createTool, type AgentMessage } from "toolwright";
-import { createScriptedModel } from "toolwright/testing";
+import { createScriptedModel, recordRun, replayRun } from "toolwright/testing";
 import { createWorld, watchStore } from "../semantics/harness.ts";
 import { z } from "zod";
 import { call, user } from "./harness.ts";
@@ -61,4 +61,13 @@ test("an invoke without a state reads the calls of all earlier turns with one st
     messages = copy(result.messages);
   }
   expect(counts.at(-1)).toBe(counts[2]);
+});
+
+test("an input of any number of messages can be replayed", async () => {
+  await using runtime = createRuntime({ store: await (await createWorld()).open() });
+  const agent = createSmartAgent({ model: createScriptedModel([new Error("power cut")]), runtime });
+  const messages = Array.from({ length: 130_000 }, () => user("Hm."));
+  await expect(agent.invoke({ messages, runId: "r" })).rejects.toThrow("power cut");
+  const replayed = await replayRun(await recordRun(runtime, "r"), { agent });
+  expect(replayed).toMatchObject({ same: true, diff: [] });
 });

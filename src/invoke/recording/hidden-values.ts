@@ -23,7 +23,10 @@ export class HiddenValues {
         const text = String(next);
         // Shorter texts are parts of many words.
         if (text.length >= SHORTEST) this.marks.set(text, next === value ? (mark ?? SCRUBBED) : SCRUBBED);
-      } else if (typeof next === "object" && next !== null) left.push(...Object.values(next));
+      } else if (typeof next === "object" && next !== null) {
+        // One by one: a long list would exceed the limit for arguments.
+        for (const item of Object.values(next)) left.push(item);
+      }
     }
   }
 }
