@@ -5,6 +5,7 @@ import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-tool-options.ts";
 import { noteSideEffect } from "./revertible-tools.ts";
+import { withoutComments } from "./without-comments.ts";
 import type {
   CacheOptions,
   CliOptions,
@@ -228,9 +229,12 @@ export function isGenerator(execute: unknown): boolean {
   return typeof execute === "function" && /Generator/.test(Object.prototype.toString.call(execute));
 }
 
-/** A `ctx` parameter alone proves nothing: the tool may only use `ctx.log`. */
+const KEY_NAMES = /\b(?:idempotencyKey|getToolIdempotencyKey)\b/;
+
+/** A `ctx` parameter alone proves nothing: the tool may only use `ctx.log`. A comment about the key proves nothing either. */
 export function namesKey(execute: (...args: never[]) => unknown): boolean {
-  return /\b(?:idempotencyKey|getToolIdempotencyKey)\b/.test(Function.prototype.toString.call(execute));
+  const source = Function.prototype.toString.call(execute);
+  return KEY_NAMES.test(source) && KEY_NAMES.test(withoutComments(source));
 }
 
 function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {

@@ -58,6 +58,31 @@ describe("a tool that was killed after its effect in its very first call", () =>
     expect(runs()).toBe(1);
   });
 
+  it("rule 16: is not silently run again if only a comment names the key", async () => {
+    const world = await createWorld();
+    let runs = 0;
+    const execute = (_args: unknown, ctx: ToolContext<object>): unknown => {
+      /*! To do: pass ctx.idempotencyKey to the bank. */
+      ctx.log.info("paying");
+      runs += 1;
+      return runs === 1 ? never() : "paid";
+    };
+    expect(String(execute)).toContain("idempotencyKey");
+    const pay = defineTool({
+      name: "pay",
+      schema: z.object({ amount: z.number() }),
+      sideEffect: true,
+      idempotent: false,
+      execute,
+    });
+    await killIn(world, pay, () => runs === 1);
+    expect(await (await world.runtime()).call(pay, args, task)).toMatchObject({
+      status: "pending",
+      approval: { kind: "replay" },
+    });
+    expect(runs).toBe(1);
+  });
+
   it("rule 16: runs again if that call is known to have read its key", async () => {
     const world = await createWorld();
     const { pay, runs } = createPay((ctx) => {
