@@ -33,6 +33,8 @@ const FILTERS: Readonly<Record<string, RunFilter>> = {
   "status and text": { status: "finished", q: "nothing like it" },
   "status, kind and text": { status: "finished", kind: "tool", q: "nothing like it" },
   "label and text": { label: "customer=77", q: "nothing like it" },
+  "label of every run and status without runs": { label: "env=prod", status: "queued" },
+  "label of every run and text": { label: "env=prod", q: "nothing like it" },
 };
 
 export async function benchRuns(): Promise<Row[]> {
@@ -93,6 +95,8 @@ export async function fillRuns(store: Store): Promise<void> {
        CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'finished' END, n FROM numbers`,
     `INSERT INTO toolwright_run_labels (key, value, created_at_ms, run_id)
      ${numbers(RUNS)} SELECT 'customer', CAST(n % 100 AS TEXT), n, 'run-' || n FROM numbers`,
+    `INSERT INTO toolwright_run_labels (key, value, created_at_ms, run_id)
+     ${numbers(RUNS)} SELECT 'env', 'prod', n, 'run-' || n FROM numbers`,
     `INSERT INTO toolwright_scopes (run_id, node_id, iteration, path, parent_key, attempt, epoch, key_version)
      ${numbers(RUNS)} SELECT 'run-' || n, 'main', 0, '0', '', 1, 1, 2 FROM numbers`,
     `INSERT INTO toolwright_calls (scope_id, attempt, seq, key, tool_name, unrepeatable, status, input_json, output_json,

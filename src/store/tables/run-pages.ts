@@ -1,6 +1,6 @@
 /** Pages of runs, newest first, and what a page shows about each run. Nothing here reads an input or an output. */
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./columns.ts";
-import { all, type Row, type SqlValue } from "../statement.ts";
+import { all, first, type Row, type SqlValue } from "../statement.ts";
 import { CALL_MARKS, type CallMark, readCallMarks, scanCalls } from "./call-pages.ts";
 import { readWaitFacts, type WaitFacts } from "./waits.ts";
 import type { Store, Transaction } from "../store.ts";
@@ -37,16 +37,19 @@ export interface PageStatement {
  * are compared with expressions, so that no planner chooses them: without statistics it would guess. The runs of the page are
  * chosen first, from the indexes alone: PostgreSQL reads the row of every run that it compares, unless the index has all
  * that is asked for.
+ * @param isLabelCommon the label is compared last: it would not narrow the list down
  */
-export function runPageStatement(filter: RunPageFilter): PageStatement {
+export function runPageStatement(filter: RunPageFilter, isLabelCommon = false): PageStatement {
   const { state, kind, workflow, label, q, before, limit } = filter;
+  const isByLabel = label !== undefined && !isLabelCommon;
   const parameters: SqlValue[] = [];
   const bind = (value: SqlValue): string => `?${parameters.push(value)}`;
-  const time = label === undefined ? "r.created_at_ms" : "l.created_at_ms";
-  const id = label === undefined ? "r.id" : "l.run_id";
+  const time = isByLabel ? "l.created_at_ms" : "r.created_at_ms";
+  const id = isByLabel ? "l.run_id" : "r.id";
   const conditions = ["r.status = 'open'"];
-  if (label !== undefined) conditions.push(`l.key = ${bind(label.key)} AND l.value = ${bind(label.value)}`);
-  let isDriven = label !== undefined;
+  const hasLabel = label === undefined ? "" : `l.key = ${bind(label.key)} AND l.value = ${bind(label.value)}`;
+  if (isByLabel) conditions.push(hasLabel);
+  let isDriven = isByLabel;
   const compare = (column: string, value: string): string => {
     const condition = isDriven ? `${column} || '' = ${bind(value)}` : `${column} = ${bind(value)}`;
     isDriven = true;
@@ -64,10 +67,15 @@ export function runPageStatement(filter: RunPageFilter): PageStatement {
     conditions.push(
       `(${time}, ${id}) < (CAST(${bind(before.createdAtMs)} AS BIGINT), ${bind(before.runId)})`,
     );
-  const from =
-    label === undefined
-      ? "toolwright_runs r"
-      : "toolwright_run_labels l JOIN toolwright_runs r ON r.id = l.run_id";
+  if (isLabelCommon && label !== undefined)
+    // Not EXISTS, which a planner may turn into a join that begins with the label.
+    conditions.push(
+      `(SELECT l.run_id FROM toolwright_run_labels l
+        WHERE ${hasLabel} AND l.created_at_ms = r.created_at_ms AND l.run_id = r.id) IS NOT NULL`,
+    );
+  const from = isByLabel
+    ? "toolwright_run_labels l JOIN toolwright_runs r ON r.id = l.run_id"
+    : "toolwright_runs r";
   const chosen = `SELECT ${id} AS run_id FROM ${from} WHERE ${conditions.join(" AND ")}
 ORDER BY ${time} DESC, ${id} DESC LIMIT ${bind(limit)}`;
   return {
@@ -78,8 +86,24 @@ ORDER BY r.created_at_ms DESC, r.id DESC`,
   };
 }
 
+/** So many runs of a label are compared with other filters in a few milliseconds. */
+export const COMMON_LABEL = 10_000;
+
+/** Whether other filters serve the list better than the label. Counts no further than it has to. */
+function* isLabelCommon({ label, state, kind, workflow, q = "" }: RunPageFilter): Transaction<boolean> {
+  const isAlone = state === undefined && kind === undefined && workflow === undefined && q === "";
+  if (label === undefined || isAlone) return false;
+  const row = yield* first(
+    `SELECT CAST(COUNT(*) AS BIGINT) AS runs FROM (SELECT 1 AS one FROM toolwright_run_labels
+       WHERE key = ?1 AND value = ?2 LIMIT ${COMMON_LABEL}) AS some_runs`,
+    label.key,
+    label.value,
+  );
+  return row !== undefined && readInteger(row, "runs") === COMMON_LABEL;
+}
+
 export function* listRunRows(filter: RunPageFilter): Transaction<RunRow[]> {
-  const { sql, parameters } = runPageStatement(filter);
+  const { sql, parameters } = runPageStatement(filter, yield* isLabelCommon(filter));
   const rows = yield* all(sql, ...parameters);
   return rows.map((row) => ({ ...RUNS.parse(row), errorJson: readTextOrNull(row, "error_json") }));
 }
