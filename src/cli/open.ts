@@ -58,7 +58,7 @@ export async function withAnyRun<T>(
 }
 
 /** @throws CliError if there is no workflow run with this id */
-export async function requireRun(store: OpenStore, address: string, runId: string): Promise<WorkflowRun> {
+async function requireRun(store: OpenStore, address: string, runId: string): Promise<WorkflowRun> {
   const found = await findRun(store, runId);
   if (found.kind === "workflow") return found.run;
   if (found.kind === "program")

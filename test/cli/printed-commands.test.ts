@@ -173,6 +173,18 @@ it("why prints a cancel command that works for agents and programs too", async (
   expect((await toolwright(folder, ["cancel", "queued"])).stdout).toContain("resume queued");
 });
 
+it("why of a failed program prints a command that lists its calls, even if it made none", async () => {
+  const folder = createFolder();
+  const runtime = openRuntime(folder, "toolwright.db");
+  const fail = (): Promise<never> => Promise.reject(new Error("no such customer"));
+  await expect(runtime.run({ runId: "p" }, fail)).rejects.toThrow("no such customer");
+  const [calls = ""] = commandsIn((await toolwright(folder, ["why", "p"])).stdout);
+  expect(calls).toMatch(/ calls p$/);
+  expect(paste(folder, calls)).toMatchObject({ code: 0, output: "The run made no calls.\n" });
+  const filtered = await toolwright(folder, ["calls", "p", "--tool", "pay"]);
+  expect(filtered).toMatchObject({ code: 0, stdout: "No call of the run matches --tool pay.\n" });
+});
+
 it("fork and why print a resume that works for a workflow, and name the program of anything else", async () => {
   const folder = createFolder({ "w.tsx": QUESTIONS });
   const runtime = openRuntime(folder, "toolwright.db");

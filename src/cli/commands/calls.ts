@@ -40,7 +40,7 @@ export function addCallsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<CallsOptions>, runId: string) => {
-        const { assertStoreExists, requireRun } = await import("../open.ts");
+        const { assertRunExists, assertStoreExists } = await import("../open.ts");
         const { withStore } = await import("../../operate/find-run.ts");
         const { listCalls } = await import("../../operate/list-calls.ts");
         const { toShownStored } = await import("../../util/truncate.ts");
@@ -48,8 +48,7 @@ export function addCallsCommand(program: Command): void {
         const calls = await withStore(options.store, async (store) => {
           const filter = { runId, nodeId: options.task, toolName: options.tool };
           const found = await listCalls(store, filter);
-          // The run of a program has calls, and is not a workflow run.
-          if (found.length === 0) await requireRun(store, options.store, runId);
+          if (found.length === 0) await assertRunExists(store, options.store, runId);
           return found;
         });
         screen.printJson(calls);
