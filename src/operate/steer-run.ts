@@ -9,7 +9,7 @@ import { assertResumable } from "../store/tables/reverts.ts";
 import { cancelRunRow, type RunRow } from "../store/tables/runs.ts";
 import { sealRun } from "../store/tables/scopes.ts";
 import { forgetTakeovers } from "../store/tables/takeovers.ts";
-import { queueAgain, readRun } from "../store/tables/workflow-runs.ts";
+import { queueAgain, readRun, type WorkflowRunRow } from "../store/tables/workflow-runs.ts";
 import { type CancelResult, cancelRun } from "./cancel-run.ts";
 import { type CommandSyntax, toCommand } from "./commands.ts";
 import { type KnownRun, requireRun } from "./describe-run.ts";
@@ -84,11 +84,15 @@ function giveToWorkers(store: Store, { runId, kind, state }: RunRow): Promise<bo
   }, "normal");
 }
 
-/** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run that has finished */
+/**
+ * @param options.isServedHere the caller can run the workflow of the run
+ * @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT for a run that has finished
+ */
 export async function requestResume(
   store: Store,
   runId: string,
   syntax: CommandSyntax,
+  { isServedHere = false }: { readonly isServedHere?: boolean } = {},
 ): Promise<ResumeAnswer> {
   const { row, summary } = await requireRun(store, runId);
   await store.read(() => assertResumable(runId));
@@ -108,9 +112,13 @@ export async function requestResume(
     return { runId, status, by: "owner", message: `It is running in ${where}.`, command: null };
   }
   const outlook = await readOutlook(store, row);
-  // Only a worker resumes an agent or a program that was enqueued, so it is queued even if none is running.
+  const workflow = kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
+  const isHere = await isResumable(store, workflow);
+  // Only a worker resumes what was enqueued by name, so it is queued even if none is running.
   const waits =
-    kind !== "workflow" && (status === "queued" || (await store.read(() => mayQueueAgain(runId))));
+    kind === "workflow"
+      ? status === "queued" && !isHere && !isServedHere
+      : status === "queued" || (await store.read(() => mayQueueAgain(runId)));
   if ((outlook.mayTake || waits) && (await giveToWorkers(store, row)))
     return outlook.mayTake
       ? { runId, status, by: "worker", message: "A worker resumes the run.", command: null }
@@ -125,8 +133,7 @@ export async function requestResume(
     const command = toCommand(syntax, "resume", [runId, ["--accept-changes"]]);
     return { runId, status, by: null, message: outlook.because, command };
   }
-  const workflow = kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
-  if (await isResumable(store, workflow))
+  if (isHere)
     return {
       runId,
       status,
@@ -134,9 +141,12 @@ export async function requestResume(
       message: `${outlook.because} Run the command.`,
       command: toCommand(syntax, "resume", [runId]),
     };
-  const message =
-    kind === "workflow"
-      ? "A program started it, so its file is not stored. Run the program again, or add --file <file> to resume."
-      : "Its program resumes it: run it again with the same run id.";
-  return { runId, status, by: null, message, command: null };
+  return { runId, status, by: null, message: howToResume(workflow), command: null };
+}
+
+function howToResume(workflow: WorkflowRunRow | undefined): string {
+  if (workflow === undefined) return "Its program resumes it: run it again with the same run id.";
+  return workflow.file === null
+    ? "A program started it, so its file is not stored. Run the program again, or add --file <file> to resume."
+    : `Its file ${workflow.file} is not on this machine. Start a worker that knows it, or add --file <file> to resume.`;
 }

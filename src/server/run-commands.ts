@@ -73,11 +73,12 @@ export function cancelFrom({ backend, params: { id: runId } }: RunInput): Promis
 /** @throws TOOL_RUN_NOT_FOUND, TOOL_RUN_DELETED, TOOL_RUN_CONFLICT */
 export function resumeFrom({ backend, workflows, params: { id: runId } }: RunInput): Promise<unknown> {
   return backend.use(async ({ runtime, store, syntax }) => {
-    const answer = await requestResume(store, runId, syntax);
-    const resumed = answer.by !== null;
-    const origin = resumed ? undefined : await readWorkflowOrigin(store, runId);
+    const origin = await readWorkflowOrigin(store, runId);
     const source = origin === undefined ? undefined : workflows.findFor(runId, origin);
-    if (source === undefined) return { ...answer, resumed };
+    const answer = await requestResume(store, runId, syntax, { isServedHere: source !== undefined });
+    // With a command, no process resumes it yet.
+    if (answer.by !== null || source === undefined)
+      return { ...answer, resumed: answer.by !== null && answer.command === null };
     await workflows.resume(runtime, source, runId);
     return { ...answer, resumed: true, by: "server", message: "This server resumes the run.", command: null };
   });

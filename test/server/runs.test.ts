@@ -143,6 +143,15 @@ test("without anything that resumes the run, the answer says so, with the comman
   const program = await ask(server, "/runs/program-1/resume", { body: {} });
   expect(program).toMatchObject({ status: 202, body: { runId: "program-1", resumed: false, command: null } });
   expect((program.body as { message: string }).message).toContain("again");
+  const runtime = openRuntime(store);
+  await runtime.enqueue("greeting", { runId: "w-1" });
+  await runtime.enqueue("clerk", { runId: "a-1", kind: "agent" });
+  for (const runId of ["w-1", "a-1"])
+    expect((await ask(server, `/runs/${runId}/resume`, { body: {} })).body).toMatchObject({
+      resumed: false,
+      message: "It is queued. No worker is running. Start a worker that knows it.",
+      command: expect.stringMatching(/toolwright worker --store/),
+    });
 });
 
 test("a server that closes gives its runs back, and the next one resumes them", async () => {
