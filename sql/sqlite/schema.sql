@@ -14,7 +14,7 @@ CREATE TABLE toolwright_runs (
   status        TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   updated_at_ms INTEGER NOT NULL
-, kind TEXT NOT NULL DEFAULT 'program', name TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'finished', owner_id TEXT, parent_id TEXT, finished_at_ms INTEGER, error_json TEXT, search TEXT AS (lower(id || ' ' || name)) VIRTUAL, workflow TEXT AS (CASE WHEN kind = 'workflow' THEN name END) VIRTUAL, ready_at_ms INTEGER, is_due INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, position INTEGER NOT NULL DEFAULT 0, claim_epoch INTEGER NOT NULL DEFAULT 0, claimed_by TEXT, input_json TEXT, code TEXT, on_change TEXT, build TEXT, host TEXT, takeovers INTEGER NOT NULL DEFAULT 0, progress INTEGER NOT NULL DEFAULT 0, sent_at_ms INTEGER, parked TEXT, trace TEXT, reverted_at_ms INTEGER, saga_json TEXT);
+, kind TEXT NOT NULL DEFAULT 'program', name TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'finished', owner_id TEXT, parent_id TEXT, finished_at_ms INTEGER, error_json TEXT, search TEXT AS (lower(id || ' ' || name)) VIRTUAL, workflow TEXT AS (CASE WHEN kind = 'workflow' THEN name END) VIRTUAL, ready_at_ms INTEGER, is_due INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, position INTEGER NOT NULL DEFAULT 0, claim_epoch INTEGER NOT NULL DEFAULT 0, claimed_by TEXT, input_json TEXT, code TEXT, on_change TEXT, build TEXT, host TEXT, takeovers INTEGER NOT NULL DEFAULT 0, progress INTEGER NOT NULL DEFAULT 0, sent_at_ms INTEGER, parked TEXT, trace TEXT, reverted_at_ms INTEGER, saga_json TEXT, input_hash TEXT);
 
 CREATE TABLE toolwright_scopes (
   id            INTEGER PRIMARY KEY,

@@ -16,11 +16,12 @@ import type { Host } from "../invoke/host.ts";
 import { refusal } from "../runtime/options.ts";
 import type { EnqueuedRun, EnqueueOptions } from "../runtime/runtime.ts";
 import { insertQueuedRun, type Served } from "../store/tables/queue.ts";
-import { readProgramInput } from "../store/tables/program-claims.ts";
+import { type ProgramInput, readProgramInput } from "../store/tables/program-claims.ts";
 import { readRunRow } from "../store/tables/runs.ts";
 import { readRun } from "../store/tables/workflow-runs.ts";
 import { canonicalText } from "../util/canonical.ts";
 import { decode, encode } from "../util/encode.ts";
+import { keyedHash } from "../util/hash.ts";
 import { listWorkers } from "./list-workers.ts";
 
 /** The latest time of a `Date`. */
@@ -65,7 +66,8 @@ export async function enqueueRun(
   checkOptions(ENQUEUE_OPTIONS, options);
   const { runId = randomUUID(), startAt, priority = 0, labels } = options;
   const kind = options.kind ?? (await kindOf(host, name));
-  const inputJson = encode(options.input ?? {});
+  const input = options.input ?? {};
+  const inputJson = encode(input);
   const createdAtMs = host.clock.now();
   const startAtMs = startAt === undefined ? null : Math.ceil(Number(startAt));
   const isNew = await host.store.transaction(
@@ -75,6 +77,8 @@ export async function enqueueRun(
         kind,
         name,
         inputJson,
+        // The store is open here, and has its secret.
+        inputHash: kind === "workflow" ? undefined : hashOf(host, input),
         optionsJson: encode({}),
         createdAtMs,
         startAtMs,
@@ -83,7 +87,7 @@ export async function enqueueRun(
       }),
     "full",
   );
-  if (!isNew) await assertSame(host, { runId, kind, name, input: options.input ?? {} });
+  if (!isNew) await assertSame(host, { runId, kind, name, input });
   return { runId };
 }
 
@@ -97,29 +101,52 @@ async function kindOf({ store }: Host, name: string): Promise<Served["kind"]> {
   return served?.kind ?? "workflow";
 }
 
-async function assertSame(
-  { store }: Host,
-  run: { readonly runId: string; readonly kind: string; readonly name: string; readonly input: unknown },
-): Promise<void> {
+interface GivenRun {
+  readonly runId: string;
+  readonly kind: Served["kind"];
+  readonly name: string;
+  readonly input: unknown;
+}
+
+async function assertSame(host: Host, run: GivenRun): Promise<void> {
   const { runId } = run;
-  const row = await store.read(() => readRunRow(runId));
+  const row = await host.store.read(() => readRunRow(runId));
   const isSameRun = row?.kind === run.kind && row.name === run.name;
-  const workflow = isSameRun && run.kind === "workflow" ? await store.read(() => readRun(runId)) : undefined;
-  // The first process that takes the run stores the input as the schema parsed it, with the digest of the code.
-  const isParsed = workflow !== undefined && workflow.shape !== "";
-  const inputJson =
-    workflow?.inputJson ?? (isSameRun ? await store.read(() => readProgramInput(runId)) : null);
-  // The input of a program that has finished is not stored, so it is not compared: its id and name are the same.
-  const isSame =
-    isSameRun &&
-    (inputJson === null ||
-      (isParsed ? covers(decode(inputJson), run.input) : isEqual(decode(inputJson), run.input)));
-  if (isSame) return;
+  if (isSameRun && (await hasInput(host, run))) return;
   throw new ToolwrightError(
     "WORKFLOW_RUN_EXISTS",
     `Run "${runId}" already exists${row === undefined ? "" : `: its status is "${row.state}"`}, with another name or input.`,
     { details: { runId, status: row?.state ?? null }, hint: "Use another runId." },
   );
+}
+
+async function hasInput(host: Host, { runId, kind, input }: GivenRun): Promise<boolean> {
+  const { store } = host;
+  if (kind !== "workflow") {
+    const stored = await store.read(() => readProgramInput(runId));
+    return stored === undefined || hasProgramInput(host, kind, stored, input);
+  }
+  const workflow = await store.read(() => readRun(runId));
+  if (workflow === undefined) return true;
+  const stored = decode(workflow.inputJson);
+  // The first process that takes the run stores the input as the schema parsed it, with the digest of the code.
+  return workflow.shape === "" ? isEqual(stored, input) : covers(stored, input);
+}
+
+function hasProgramInput(
+  host: Host,
+  kind: "agent" | "program",
+  { inputJson, inputHash, isEnqueued }: ProgramInput,
+  input: unknown,
+): boolean {
+  if (inputHash !== null) return inputHash === hashOf(host, input);
+  if (inputJson !== null) return isEqual(decode(inputJson), input);
+  // It is not known. An agent that was not enqueued has its own conversation, and the input would be dropped.
+  return kind === "program" || isEnqueued;
+}
+
+function hashOf({ store }: Host, input: unknown): string {
+  return keyedHash(store.secret, canonicalText(input));
 }
 
 function isEqual(stored: unknown, given: unknown): boolean {

@@ -18,6 +18,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { cancelAnyRun, requestResume } from "../../src/operate/steer-run.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { all } from "../../src/store/statement.ts";
 import { until } from "../semantics/harness.ts";
 import { STORE_KINDS } from "../store-kinds.ts";
 import { createFolder } from "../workflow/harness.ts";
@@ -146,6 +147,39 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     await cancelAnyRun((await hostOf(sender)).store, "x");
     expect(await enqueue(1)).toEqual({ runId: "x" });
     await expect(enqueue(2)).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
+  });
+
+  for (const kind of ["agent", "program"] as const) {
+    test(`rule 3: another input under the id of an enqueued ${kind} that has finished is refused, and the same is not`, async () => {
+      const { runtimeOn, effects, work } = await open();
+      const sender = runtimeOn();
+      const enqueue = (content: string) =>
+        sender.enqueue(kind === "agent" ? "writer" : "report", {
+          kind,
+          runId: "x",
+          input: { messages: [{ role: "user", content }] },
+        });
+      await enqueue("Go.");
+      await work();
+      expect(await sender.describeRun("x")).toMatchObject({ status: "finished" });
+      expect(await enqueue("Go.")).toEqual({ runId: "x" });
+      await expect(enqueue("Again.")).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
+      // Nothing in clear text tells the two apart.
+      const { store } = await hostOf(sender);
+      expect(await store.read(() => all("SELECT input_json FROM toolwright_runs"))).toEqual([
+        { input_json: null },
+      ]);
+      expect(effects).toEqual(["enqueued"]);
+    });
+  }
+
+  test("rule 3: an agent that its own process has started is not continued by an enqueued input: that is refused", async () => {
+    const { runtimeOn, agentOn } = await open();
+    const runtime = runtimeOn();
+    await agentOn(runtime, "here").invoke({ runId: "x", ...GO });
+    await expect(
+      runtime.enqueue("writer", { kind: "agent", runId: "x", input: "The next message." }),
+    ).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
   });
 
   test("a run that a worker of another process has claimed is not open to its own program as well", async () => {

@@ -27,10 +27,27 @@ export function* readProgram(runId: string): Transaction<ClaimableProgram | unde
   };
 }
 
-/** What an agent or a program was started with. `null` when it is not stored: a run that has finished holds none. */
-export function* readProgramInput(runId: string): Transaction<string | null> {
-  const row = yield* first("SELECT input_json FROM toolwright_runs WHERE id = ?1", runId);
-  return row === undefined ? null : readTextOrNull(row, "input_json");
+/** What an agent or a program was started with. */
+export interface ProgramInput {
+  /** `null` when it is not stored: a run that has finished holds none. */
+  readonly inputJson: string | null;
+  /** Of the input that was enqueued. */
+  readonly inputHash: string | null;
+  readonly isEnqueued: boolean;
+}
+
+export function* readProgramInput(runId: string): Transaction<ProgramInput | undefined> {
+  const row = yield* first(
+    "SELECT input_json, input_hash, position FROM toolwright_runs WHERE id = ?1",
+    runId,
+  );
+  return (
+    row && {
+      inputJson: readTextOrNull(row, "input_json"),
+      inputHash: readTextOrNull(row, "input_hash"),
+      isEnqueued: readInteger(row, "position") > 0,
+    }
+  );
 }
 
 export interface ProgramClaim {

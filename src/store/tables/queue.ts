@@ -64,6 +64,8 @@ export interface QueuedRun {
   /** Under which workers know it. */
   readonly name: string;
   readonly inputJson: string;
+  /** Of the input of an agent or a program, which is deleted when the run has finished. */
+  readonly inputHash?: string | undefined;
   /** What the start stores for resumes. Only for workflows. */
   readonly optionsJson: string;
   readonly createdAtMs: number;
@@ -78,8 +80,8 @@ const INSERT_WORKFLOW = `INSERT INTO toolwright_workflow_runs (run_id, workflow,
   epoch, owner_id, created_at_ms, updated_at_ms)
 VALUES (?1, ?2, NULL, '', 'queued', ?3, ?4, 0, NULL, CAST(?5 AS BIGINT), CAST(?5 AS BIGINT)) ON CONFLICT DO NOTHING`;
 
-const INSERT_OTHER = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, input_json)
-VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'queued', ?5) ON CONFLICT DO NOTHING`;
+const INSERT_OTHER = `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms, kind, name, state, input_json, input_hash)
+VALUES (?1, 'open', ?2, ?2, ?3, ?4, 'queued', ?5, ?6) ON CONFLICT DO NOTHING`;
 
 const ENQUEUE = `UPDATE toolwright_runs SET priority = ?3, position = {position}, ready_at_ms = ${AT},
   is_due = CASE WHEN ${AT} <= {now} THEN 1 ELSE 0 END WHERE id = ?1 AND status = 'open'`;
@@ -87,16 +89,18 @@ const ENQUEUE = `UPDATE toolwright_runs SET priority = ?3, position = {position}
 /** A run that no process has started. `false` when the id is taken. */
 export function* insertQueuedRun(run: QueuedRun): Transaction<boolean> {
   const { runId, kind, createdAtMs } = run;
-  const changes =
-    kind === "workflow"
-      ? yield* insertWorkflow(run)
-      : yield* change(INSERT_OTHER, runId, createdAtMs, kind, listedName(run.name), run.inputJson);
+  const changes = yield* kind === "workflow" ? insertWorkflow(run) : insertOther(run);
   // The insert waits for a garbage collection that deletes a run with this id, so check after it.
   yield* assertNotDeleted(runId);
   if (changes === 0) return false;
   yield* change(ENQUEUE, runId, run.startAtMs, run.priority);
   if (run.labels !== undefined) yield* insertLabels(runId, run.labels, createdAtMs);
   return true;
+}
+
+function insertOther(run: QueuedRun): Transaction<number> {
+  const { runId, kind, name, inputJson, inputHash = null, createdAtMs } = run;
+  return change(INSERT_OTHER, runId, createdAtMs, kind, listedName(name), inputJson, inputHash);
 }
 
 /** Listed first: that waits for a transaction that lists another run with this id, which the trigger would replace. */

@@ -8,7 +8,7 @@ export function* buryRun(runId: string, nowMs: number): Transaction<void> {
   yield* change(
     `INSERT INTO toolwright_runs (id, status, created_at_ms, updated_at_ms) VALUES (?1, 'deleted', ?2, ?2)
      ON CONFLICT (id) DO UPDATE SET status = 'deleted', updated_at_ms = excluded.updated_at_ms, name = '',
-       owner_id = NULL, error_json = NULL, input_json = NULL, ready_at_ms = NULL, is_due = 0`,
+       owner_id = NULL, error_json = NULL, input_json = NULL, input_hash = NULL, ready_at_ms = NULL, is_due = 0`,
     runId,
     nowMs,
   );
