@@ -198,6 +198,51 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect(await runtime.describeRun("a")).toMatchObject({ status: "finished", interrupted: false });
   });
 
+  test("rule 41: a worker that has lost a run begins no bare call in it, even one that its successor has not made", async () => {
+    const runtimeOn = await open();
+    const effects: string[] = [];
+    const note = defineTool({
+      name: "note",
+      description: "Notes",
+      schema: z.object({ text: z.string() }),
+      sideEffect: true,
+      execute: ({ text }, _ctx) => effects.push(text),
+    });
+    const [reached, pause, refusal] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<unknown>(),
+    ];
+    const start = async (name: string): Promise<Runtime> => {
+      const runtime = runtimeOn();
+      const invoice = async ({ runId }: ProgramJob): Promise<void> => {
+        await runtime.call(note, { text: "begin" }, { runId });
+        if (name === "first") {
+          reached.resolve();
+          await pause.promise;
+        }
+        await runtime.call(note, { text: name }, { runId }).catch((error: unknown) => {
+          refusal.resolve(error);
+          throw error;
+        });
+      };
+      const worker = createWorker({ runtime, programs: { invoice }, leaseMs: 2_000, drainMs: 0 });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return runtime;
+    };
+    const first = await start("first");
+    await first.enqueue("invoice", { runId: "a", kind: "program" });
+    await reached.promise;
+    await kill(first);
+    const second = await start("second");
+    await until(() => finished(second, "a"));
+    pause.resolve();
+    expect(await refusal.promise).toMatchObject({ code: "TOOL_RUN_FENCED", effect: "none" });
+    expect(effects).toEqual(["begin", "second"]);
+    expect(await second.describeRun("a")).toMatchObject({ status: "finished" });
+  });
+
   test("a program of runtime.run gets its input, which is deleted at the end; unknown names are left alone", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();

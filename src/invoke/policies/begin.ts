@@ -5,16 +5,17 @@
  */
 import { isUnrepeatable } from "../../definition/tool-spec.ts";
 import { ToolwrightError } from "../../errors.ts";
+import { isClaimed } from "../../store/tables/program-claims.ts";
 import { bindRun } from "../../store/tables/runs.ts";
 import { startAgain } from "../../store/tables/write-calls.ts";
 import type { Transaction } from "../../store/store.ts";
-import { type Call, takeSeq, emit, inFlightName } from "../call.ts";
+import { addGuard, type Call, takeSeq, emit, inFlightName } from "../call.ts";
 import { copyError } from "../error-record.ts";
 import { commitCall, commitLevel } from "../host.ts";
 import type { Result } from "../outcome.ts";
 import { aborted, MustWait, type Policy, Refused, type Next } from "../policy.ts";
 import { leaveUnrun } from "../journal/abandon.ts";
-import { explainRefusal, insertIntent, logText } from "../journal/rows.ts";
+import { explainRefusal, fenced, insertIntent, logText } from "../journal/rows.ts";
 
 export const begin: Policy = async (call, next) => {
   if (call.mode === "check") return { kind: "clear" };
@@ -27,6 +28,7 @@ export const begin: Policy = async (call, next) => {
   call.leaseGeneration = host.leaseGeneration();
   if (!spec.sideEffect && call.guards === undefined && call.row === undefined)
     return await beginPure(call, next);
+  keepToClaim(call);
   const renewing = host.renewLease();
   if (renewing !== undefined) await renewing;
   if (!host.failedWrites.isEmpty)
@@ -79,6 +81,18 @@ async function enterRun({ host, scope, cleanups }: Call): Promise<(() => void) |
   };
   cleanups.push(leaveOnce);
   return leaveOnce;
+}
+
+/** A bare call has no epoch of its own. In a run that a worker has claimed, the claim must still hold. */
+function keepToClaim(call: Call): void {
+  const { host, scope, caller } = call;
+  if (host.claimed.size === 0 || caller !== undefined || scope.root.isOwned) return;
+  const { runId } = scope.root.identity;
+  const epoch = host.claimed.get(runId)?.epoch;
+  if (epoch === undefined) return;
+  addGuard(call, "claim of the run", function* () {
+    if (!(yield* isClaimed(runId, epoch))) throw fenced(call);
+  });
 }
 
 /** Only here it is certain that nothing was run, whether or not the intent was committed. */

@@ -1,6 +1,6 @@
 /** Claims of runs that are not workflows: agents and programs. The claim is held until the worker ends it. */
 import { readInteger, readTextOrNull } from "./columns.ts";
-import { change, first } from "../statement.ts";
+import { change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
 import { IS_FOR_WORKERS, settleRun } from "./runs.ts";
@@ -92,12 +92,19 @@ export function* claimProgram(
   return undefined;
 }
 
+const CLAIM = "SELECT claim_epoch, claimed_by FROM toolwright_runs WHERE id = ?1";
+
 /** Whether the claim still holds; locks the run, which the caller then lists as running, until the transaction ends. */
 export function* holdClaim(runId: string, epoch: number): Transaction<boolean> {
-  const row = yield* first(
-    "SELECT claim_epoch, claimed_by FROM toolwright_runs WHERE id = ?1 {update}",
-    runId,
-  );
+  return isHeld(yield* first(`${CLAIM} {update}`, runId), epoch);
+}
+
+/** The same for a caller that does not change the run: several of them hold it at once. */
+export function* isClaimed(runId: string, epoch: number): Transaction<boolean> {
+  return isHeld(yield* first(`${CLAIM} {share}`, runId), epoch);
+}
+
+function isHeld(row: Row | undefined, epoch: number): boolean {
   if (row === undefined || readInteger(row, "claim_epoch") !== epoch) return false;
   // A run that was given back keeps its epoch until the next worker takes it.
   return readTextOrNull(row, "claimed_by") !== null;
@@ -111,7 +118,7 @@ export interface HeldClaim {
 
 /** The claim of a worker on this run. `undefined` when no worker holds it. */
 export function* readClaim(runId: string): Transaction<HeldClaim | undefined> {
-  const row = yield* first("SELECT claim_epoch, claimed_by FROM toolwright_runs WHERE id = ?1", runId);
+  const row = yield* first(CLAIM, runId);
   const ownerId = row === undefined ? null : readTextOrNull(row, "claimed_by");
   return row === undefined || ownerId === null
     ? undefined
