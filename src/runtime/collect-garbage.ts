@@ -21,6 +21,7 @@ import {
 import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
 import { sweepReaders } from "../store/tables/stream-readers.ts";
 import { deleteUnusedLimits } from "../store/tables/tool-limits.ts";
+import { deleteLostInputs } from "../store/tables/turns.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "./process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
@@ -60,6 +61,7 @@ export async function collectGarbage(host: GcHost, options: GcOptions): Promise<
   await setImmediate();
   const now = host.clock.now();
   const { deletedRuns, deletedCalls } = await deleteRuns(sweep, now, now - olderThanMs);
+  await sweep.commit(deleteLostInputs);
   await sweep.commit(deleteUnusedLimits);
   await sweep.commit(sweepReaders);
   return {

@@ -1,7 +1,9 @@
 /** The input of a turn is in the row of the turn if it is short, as in every version, and else in a row of its own. */
+import { createRuntime } from "toolwright";
 import { expect, test } from "vitest";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import { all, change } from "../../src/store/statement.ts";
+import { all, change, type Row } from "../../src/store/statement.ts";
 import type { Transaction } from "../../src/store/store.ts";
 import { copyTurns } from "../../src/store/tables/copy-run.ts";
 import { beganJsonOf, insertTurn, readTurns, shortenBegan } from "../../src/store/tables/turns.ts";
@@ -67,5 +69,26 @@ test.each(STORE_KINDS)(
     } finally {
       await store.close();
     }
+  },
+);
+
+test.each(STORE_KINDS)(
+  "rule 30: $name keeps no long input of a run that an older version deleted once retention has run",
+  async ({ fresh }) => {
+    await using at = await fresh();
+    await using runtime = createRuntime({ store: at.address });
+    await runtime.ready();
+    const { store } = await hostOf(runtime);
+    const left = (): Promise<readonly Row[]> =>
+      store.read(() => all("SELECT run_id FROM toolwright_turn_inputs"));
+    await store.transaction(function* () {
+      yield* begin("deleted", [LONG]);
+      yield* begin("kept", [LONG]);
+      yield* change("DELETE FROM toolwright_turns WHERE run_id = 'deleted'");
+    }, "normal");
+    await runtime.gc({ dryRun: true });
+    expect(await left()).toHaveLength(2);
+    await runtime.gc();
+    expect(await left()).toMatchObject([{ run_id: "kept" }]);
   },
 );

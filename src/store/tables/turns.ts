@@ -126,6 +126,14 @@ export function* shortenBegan(runId: string, turn: number, beganJson: string): T
   yield* change("DELETE FROM toolwright_turn_inputs WHERE run_id = ?1 AND turn = ?2", runId, turn);
 }
 
+/** The long inputs of runs that processes of older versions have deleted: retention must not leave a conversation behind. */
+export function deleteLostInputs(): Transaction<number> {
+  return change(
+    `DELETE FROM toolwright_turn_inputs WHERE NOT EXISTS (SELECT 1 FROM toolwright_turns t
+       WHERE t.run_id = toolwright_turn_inputs.run_id AND t.turn = toolwright_turn_inputs.turn)`,
+  );
+}
+
 function toTurnRow(row: Row | undefined): TurnRow | undefined {
   if (row === undefined) return undefined;
   const { endedAtMs, ...turn } = TURNS.parse(row);
