@@ -1,8 +1,9 @@
-/** The quickstarts of docs/start and the skill, pasted into an empty folder and followed command by command. */
+/** The quickstarts, the skill and the scripts of guides, pasted into an empty folder and followed command by command. */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { blocksOf, readPage } from "./pages.ts";
 import { pasteProgramsOf, TOOLWRIGHT } from "./project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -49,6 +50,41 @@ test("the three programs of the skill for coding agents", () => {
   expect(run(folder, TOOLWRIGHT, "approve", "order-17", "--resume").stdout).toContain('"receipt": "desk ');
   expect(run(folder, TOOLWRIGHT, "shop", "greet", "Ann").stdout).toBe("Hello, Ann.\n");
 });
+
+test("the check of an upgrade: records what has finished, and replays it", () => {
+  const folder = pasteProgramsOf("docs/start/workflow.md");
+  writeFileSync(join(folder, "toolwright.config.ts"), CONFIG);
+  const input = JSON.stringify({ item: "apples", quantity: 3 });
+  for (const id of ["a", "b"]) run(folder, TOOLWRIGHT, "up", "order", "--run-id", id, "--input", input);
+  const [record, replay] = commandsUnder("docs/guides/going-back.md", "### Check an upgrade");
+  expect(shell(folder, record)).toMatchObject({ status: 0, stderr: "" });
+  expect(readdirSync(join(folder, "fixtures"))).toEqual(["a.fixture.json", "b.fixture.json"]);
+  expect(shell(folder, replay).status).toBe(0);
+  const order = readFileSync(join(folder, "order.tsx"), "utf8");
+  writeFileSync(
+    join(folder, "order.tsx"),
+    order.replace("placeOrder.call({ item,", 'placeOrder.call({ item: "pear",'),
+  );
+  expect(shell(folder, replay).status).toBe(1);
+});
+
+const CONFIG = `export default { recording: "keep", workflows: { order: "./order.tsx" } };`;
+
+/** The shell blocks of one section of a page. */
+function commandsUnder(page: string, heading: string): string[] {
+  const lines = readPage(page).split("\n");
+  const from = lines.indexOf(heading);
+  const to = lines.findIndex((line, index) => index > from && line.startsWith("#"));
+  return blocksOf(page).flatMap(({ language, line, text }) =>
+    language === "sh" && line > from && line < to ? [text] : [],
+  );
+}
+
+/** With the built command in place of the installed one. */
+function shell(folder: string, commands = "") {
+  const npx = `npx() { shift; "${process.execPath}" "${TOOLWRIGHT}" "$@"; }`;
+  return spawnSync("sh", ["-c", `${npx}\n${commands}`], { cwd: folder, encoding: "utf8" });
+}
 
 function run(folder: string, ...args: readonly string[]) {
   return spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
