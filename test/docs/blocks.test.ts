@@ -97,6 +97,7 @@ test("every program that is marked `run` runs to its end, offline", () => {
     failed: "",
     stderr: "",
   });
+  expect(stderr.split("\n").filter((line) => line.startsWith("toolwright: "))).toEqual([]);
 });
 
 test("every JSON block is JSON", () => {

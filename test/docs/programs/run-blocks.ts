@@ -1,5 +1,5 @@
 /** Runs programs of the docs one after another in one process, each in its own empty folder. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -15,6 +15,12 @@ for (const file of files) {
     await import(pathToFileURL(file).href);
   } catch (error) {
     console.log(`FAILED ${file}: ${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = 1;
+  }
+  const kept = readdirSync(folder);
+  // A store that a test leaves behind answers its next run.
+  if (file.endsWith(".test.ts") && kept.length > 0) {
+    console.log(`FAILED ${file}: it leaves ${kept.join(", ")}`);
     process.exitCode = 1;
   }
   process.chdir(tmpdir());
