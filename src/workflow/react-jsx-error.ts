@@ -9,4 +9,5 @@ export function isReactJsxError(error: unknown): boolean {
 
 export const REACT_JSX_HINT =
   'The JSX was compiled for React. Set "jsx": "react-jsx" and "jsxImportSource": "toolwright" in tsconfig.json, or start ' +
-  "the file with: /** @jsxImportSource toolwright */";
+  // One comment for each: TypeScript reads only the first of two in one comment. esbuild needs both.
+  "the file with: /** @jsxRuntime automatic */ /** @jsxImportSource toolwright */";
