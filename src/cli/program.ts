@@ -30,7 +30,7 @@ import { addWorkerCommand } from "./commands/worker.ts";
 import { addWorkersCommand } from "./commands/workers.ts";
 import { readManifest } from "../load/package-root.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
-import { toTerminalBlock, toTerminalName } from "../terminal/terminal-text.ts";
+import { toTerminalText, toTerminalName } from "../terminal/terminal-text.ts";
 import { answerUsage, wantsJson } from "./answer-usage.ts";
 import { CliError } from "./cli-error.ts";
 import { commandName } from "./command-name.ts";
@@ -126,8 +126,8 @@ export function createProgram(argv: readonly string[]): Command {
     .version(readManifest().version)
     // Lets a tool have a field named "version".
     .enablePositionalOptions()
-    // Commander repeats the arguments in its errors, so escape them.
-    .configureOutput({ outputError: (text, write) => write(`${toTerminalBlock(text)}\n`) })
+    // Commander repeats the arguments in its errors, so escape them. Commands of tools have marked the lines of theirs.
+    .configureOutput({ outputError: (text, write) => write(toTerminalText(text)) })
     .addHelpText(
       "after",
       `${examples(

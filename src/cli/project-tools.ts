@@ -4,7 +4,7 @@ import { INPUT, type OwnOption, type OwnValues, RUN_ID } from "../adapters/comma
 import { type CommandPlan, planCommands, wordsOf } from "../adapters/commander/plan-commands.ts";
 import { addToolCommands, findCommand } from "../adapters/commander/tool-commands.ts";
 import { createRuntime } from "../runtime/create-runtime.ts";
-import { setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
+import { commandName, setDefaultStore, shownStore, typedCommand } from "./command-name.ts";
 import { type Config, loadConfig, runtimeOptionsOf } from "./load-config.ts";
 import { DEFAULT_STORE, type StoreOption } from "../operate/store-address.ts";
 
@@ -29,6 +29,7 @@ export async function addProjectTools(program: Command): Promise<void> {
   if (config.store !== undefined) setDefaultStore(undefined);
   const plans = placeTools(program, config).flatMap(({ plan }) => (plan === undefined ? [] : [plan]));
   addToolCommands(program, plans, {
+    calledAs: commandName,
     // Options of the program come before the command, so fields of tools may have any name.
     reserved: [],
     ownOptions: OWN_OPTIONS,
@@ -66,7 +67,7 @@ export function placeTools(program: Command, { tools }: Config): PlacedTool[] {
         note: `${what}, so the tool "${tool.name}" has no command. Rename it, or give it a group.`,
       };
     }
-    const note = `${what}; use the tool "${tool.name}" with: toolwright ${full}`;
+    const note = `${what}; use the tool "${tool.name}" with: ${commandName()} ${full}`;
     return { tool, plan: { ...plan, group: undefined, name: full, alias: undefined }, note };
   });
 }

@@ -55,7 +55,7 @@ it("lists the tools with their properties, and never lets one shadow a command",
   expect(listed.stderr).toMatch(
     /"ps" is a built-in command of toolwright, so the tool "ps" has no command\. Rename it/,
   );
-  expect(listed.stderr).toMatch(/use the tool "inspect_all" with: toolwright inspect_all/);
+  expect(listed.stderr).toMatch(/use the tool "inspect_all" with: node \S+main\.js inspect_all/);
   const rows = (await toolwright(folder, ["tools", "--json"])).json();
   expect(rows).toContainEqual({
     name: "pay",
@@ -82,6 +82,23 @@ it("lists the tools with their properties, and never lets one shadow a command",
   expect(byFullName.json()).toEqual({ store: "mine" });
   expect(existsSync(join(folder, "s.db"))).toBe(true);
   expect((await toolwright(folder, ["help", "notes"])).stdout).toContain("write|notes_write");
+});
+
+it("words usage errors like other commands, and prints commands that can be pasted", async () => {
+  const folder = createProject();
+  const option = await toolwright(folder, ["notes", "write", "a", "--star", "5"]);
+  expect(option.stderr).toMatch(
+    /^error: unknown option '--star' \(Did you mean --stars\?\)\n {2}See: node \S+main\.js notes write --help\n$/,
+  );
+  const command = await toolwright(folder, ["notes", "wrte"]);
+  expect(command.stderr).toMatch(
+    /^error: unknown command 'wrte' \(Did you mean write\?\)\n {2}See: node \S+main\.js notes --help\n$/,
+  );
+  // A line break in an argument starts no line of its own.
+  const forged = await toolwright(folder, ["notes", "wrte\n  See: evil"]);
+  expect(forged.stderr).toMatch(/^error: unknown command 'wrte\n {2}\| {3}See: evil'\n {2}See: node /);
+  const help = await toolwright(folder, ["notes", "write", "--help"]);
+  expect(help.stdout).toMatch(/\nExample:\n {2}node \S+main\.js notes write TITLE /);
 });
 
 it("uses the store of the configuration, unless the command names another", async () => {
@@ -162,7 +179,7 @@ describe("without a terminal", () => {
     const waiting = await toolwright(folder, ["pay", "70", "--run-id", "r"]);
     expect(waiting).toMatchObject({ code: 3, stdout: "" });
     expect(waiting.stderr).toMatch(
-      /^waiting: Pay 70 euros\?\n {2}pay \{"euros":70\}\n {2}Approve it: .* approve apr_\S+\nThen run the same command again with: {2}--run-id r\n$/,
+      /^waiting: Pay 70 euros\?\n {2}pay \{"euros":70\}\n {2}Approve it: .* approve apr_\S+\n {2}Deny it: .* deny apr_\S+\nThen run the same command again with: {2}--run-id r\n$/,
     );
     const asJson = await toolwright(folder, ["pay", "70", "--run-id", "r", "--json"]);
     expect(asJson).toMatchObject({ code: 3 });

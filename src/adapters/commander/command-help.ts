@@ -1,6 +1,7 @@
 /** Parts of the help text besides the options: the summary, and an example command. */
 import type { Command } from "commander";
 import { printedWord } from "../../terminal/terminal-text.ts";
+import type { CommandSettings } from "./command-settings.ts";
 import type { FieldPlan, InputPlan } from "./plan-input.ts";
 import { isFlag, type Shape } from "./shape.ts";
 
@@ -11,7 +12,11 @@ export function summaryOf(description: string): string {
 }
 
 /** An example with every required field and one optional one. */
-export function exampleLine(command: Command, { positionals, fields }: InputPlan): string {
+export function exampleLine(
+  command: Command,
+  { positionals, fields }: InputPlan,
+  settings: CommandSettings,
+): string {
   const words = positionals.map(({ name, field }) => {
     const word = field === undefined ? undefined : exampleOf(field.shape);
     return printedWord(word ?? name.toUpperCase());
@@ -23,7 +28,13 @@ export function exampleLine(command: Command, { positionals, fields }: InputPlan
     ({ isRequired, setBy, shape }) => !isRequired && setBy === undefined && exampleOf(shape) !== undefined,
   );
   const options = [...needed, ...(extra === undefined ? [] : [extra])].flatMap(optionWords);
-  return [commandPath(command), ...words, ...options].join(" ");
+  return [typedPath(command, settings), ...words, ...options].join(" ");
+}
+
+/** The command as the user can type it. */
+export function typedPath(command: Command, { calledAs }: CommandSettings): string {
+  const [name = "", ...words] = commandPath(command).split(" ");
+  return [calledAs?.() ?? name, ...words].join(" ");
 }
 
 export function commandPath(command: Command): string {

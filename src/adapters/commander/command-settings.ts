@@ -16,6 +16,8 @@ export interface OpenedRuntime extends AsyncDisposable {
 }
 
 export interface CommandSettings {
+  /** How the program is typed in printed commands. Default: its name. */
+  readonly calledAs?: () => string;
   /** Names of the program's own options. */
   readonly reserved: readonly string[];
   readonly ownOptions: readonly OwnOption[];

@@ -116,7 +116,7 @@ export function renderPending(tool: Tool, requests: readonly OpenRequest[], resu
     `  ${toTerminalName(toolName)} ${toTerminalJson(args, 0)}`,
     ...(kind === "replay"
       ? answers.flatMap(({ label, command }) => [`  ${label}:`, `    ${toTerminalLine(command)}`])
-      : answers.slice(0, 1).map(({ label, command }) => `  ${label}:  ${toTerminalLine(command)}`)),
+      : answers.map(({ label, command }) => `  ${label}:  ${toTerminalLine(command)}`)),
   ]);
   return {
     exitCode: EXIT_CODES.waiting,

@@ -21,7 +21,7 @@ export function addToolCommands(
 ): void {
   const addedGroups = new Set<Command>();
   for (const plan of plans) {
-    const parent = plan.group === undefined ? program : groupCommand(program, plan, addedGroups);
+    const parent = plan.group === undefined ? program : groupCommand(program, plan, addedGroups, settings);
     if (findCommand(parent, plan.name) !== undefined) throw taken(plan, wordsOf(plan));
     addToolCommand(parent, plan, plan.name, plan.isHidden, settings);
   }
@@ -100,20 +100,25 @@ function addToolCommand(
       "[options]",
     ].join(" "),
   );
-  command.addHelpText("after", () => `\nExample:\n  ${exampleLine(command, input)}`);
-  answerUsage(command);
+  command.addHelpText("after", () => `\nExample:\n  ${exampleLine(command, input, settings)}`);
+  answerUsage(command, settings);
   command.action(async () => {
     const { runTool } = await running.get();
     await runTool({ command, tool, input, own, settings });
   });
 }
 
-function groupCommand(program: Command, plan: CommandPlan, groups: Set<Command>): Command {
+function groupCommand(
+  program: Command,
+  plan: CommandPlan,
+  groups: Set<Command>,
+  settings: CommandSettings,
+): Command {
   const name = plan.group ?? "";
   const existing = findCommand(program, name);
   if (existing === undefined) {
     const added = program.command(name).description(`tools of the group ${plan.tool.group}`);
-    answerUsage(added);
+    answerUsage(added, settings);
     groups.add(added);
     return added;
   }

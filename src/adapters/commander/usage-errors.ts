@@ -2,14 +2,17 @@
 import type { Command, ErrorOptions } from "commander";
 import { ToolwrightError } from "../../errors.ts";
 import { toTerminalBlock, toTerminalJson } from "../../terminal/terminal-text.ts";
-import { commandPath } from "./command-help.ts";
+import { typedPath } from "./command-help.ts";
+import type { CommandSettings } from "./command-settings.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 
-export function answerUsage(command: Command): void {
+export function answerUsage(command: Command, settings: CommandSettings): void {
   const answer = command.error.bind(command);
   command.error = (given: string, options?: ErrorOptions): never => {
-    const message = isMissingCommand(command, given) ? missingCommand(command) : given;
-    const hint = `See: ${commandPath(command)} --help`;
+    const message = isMissingCommand(command, given)
+      ? missingCommand(command)
+      : given.replace("\n(Did you mean ", " (Did you mean ");
+    const hint = `See: ${typedPath(command, settings)} --help`;
     if (wantsJson(command)) {
       const error = new ToolwrightError("TOOL_INPUT_INVALID", message.replace(/^error: /, ""), {
         hint,
