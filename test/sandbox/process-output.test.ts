@@ -58,6 +58,21 @@ describe.each(["require", "off"] as const)("isolation %s", (isolation) => {
     },
   );
 
+  test.each([
+    ["with an argument", "ls -la"],
+    ["with a pipe", "ls|wc"],
+    ["longer than a file name", `echo ${"a ".repeat(500)}`],
+  ])("a shell line as the program, %s, is answered with how to run it", async (_name, cmd) => {
+    const outcome = await attempt({ cmd, rootDir: place.root, isolation });
+    const line = cmd.length > 200 ? "…" : cmd;
+    expect(outcome).toMatchObject({
+      error: {
+        code: "TOOL_COMMAND_NOT_FOUND",
+        hint: expect.stringContaining(`run a shell: { cmd: "sh", args: ["-c", ${JSON.stringify(line)}] }.`),
+      },
+    });
+  });
+
   test("a file that is not executable is distinguished from a missing one", async () => {
     writeFileSync(join(place.root, "plain"), "no program");
     const outcome = await attempt({ cmd: "./plain", rootDir: place.root, isolation });

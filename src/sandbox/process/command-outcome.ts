@@ -85,13 +85,25 @@ function cannotRun(cmd: string, isMissing: boolean, tier: IsolationTier | undefi
     `The command ${JSON.stringify(cmd)} ${what} (exit code ${exitCode}).`,
     {
       details: { output: "", exitCode, signal: null, tier },
-      hint: isMissing
-        ? ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint
-        : "Name a program, or an executable script whose first line names its interpreter.",
+      hint: hintFor(cmd, isMissing),
       effect: "none",
     },
   );
 }
+
+function hintFor(cmd: string, isMissing: boolean): string {
+  // Models often pass a whole shell line.
+  if (/[\s|&;<>()$`*?]/.test(cmd)) {
+    const line = cmd.length > LONGEST_HINTED_LINE ? "…" : cmd;
+    const shell = `{ cmd: "sh", args: ["-c", ${JSON.stringify(line)}] }`;
+    return `cmd is the name of one program, without a shell. Pass its arguments in args, or run a shell: ${shell}.`;
+  }
+  return isMissing
+    ? ERROR_CODES.TOOL_COMMAND_NOT_FOUND.hint
+    : "Name a program, or an executable script whose first line names its interpreter.";
+}
+
+const LONGEST_HINTED_LINE = 200;
 
 function stoppedError(
   { timeoutMs, signal }: Told,
