@@ -60,7 +60,7 @@ export async function serveMcp(folder: string, options: ServeMcpOptions, screen:
     port: options.http === true ? undefined : options.http,
     token: given === "" ? undefined : given,
   });
-  note(`serving ${config.tools.length} tools at ${server.url}`);
+  note(`serving ${config.tools.length === 1 ? "1 tool" : `${config.tools.length} tools`} at ${server.url}`);
   // A token from the environment is known already, and must not be printed.
   const isNew = given === undefined || given === "";
   if (screen.isJson) {

@@ -78,7 +78,7 @@ export const TEMPLATES: Readonly<Record<"tool" | "agent" | "chat" | "workflow" |
     files: ["place-order.ts", "workflow.tsx", "workflow.test.ts"],
     packages: {},
     start: `toolwright up workflow.tsx --input '{"item":"apple","quantity":2}'`,
-    startSays: "orders at once",
+    startSays: "orders, and finishes",
     more: [
       [
         `npx toolwright up workflow.tsx --input '{"item":"pear","quantity":50}' --run-id pears`,

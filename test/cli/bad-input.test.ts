@@ -88,6 +88,11 @@ const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
   ["--resume without an id", ["up", "good.tsx", "--resume"], /--resume needs --run-id/],
   ["a run that is not there", ["resume", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
   ["a run that is not there", ["why", "r9", "--store", "good.db"], /There is no run "r9" in good\.db/],
+  [
+    "a run that is not there",
+    ["ps", "--before", "r9", "--store", "good.db"],
+    /^toolwright: There is no run "r9" in good\.db\.\n.* ps --store good\.db$/m,
+  ],
   ["a store that is not there", ["inspect", "r9", "--store", "lost.db"], /There is no store .*lost\.db/],
   [
     "a request that is not there",

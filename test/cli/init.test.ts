@@ -78,10 +78,27 @@ it("writes nothing if one of its files exists, or package.json cannot be read", 
   const again = await toolwright(folder, ["init"]);
   expect(again.code).toBe(1);
   expect(again.stderr).toMatch(/workflow\.tsx already exists\. Nothing was written/);
+  expect(again.stderr).toMatch(/Choose another folder: node \S+main\.js init example$/m);
   writeFileSync(join(folder, "package.json"), "{");
   const broken = await toolwright(folder, ["init", "--template", "tool"]);
   expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("package.json is not JSON") });
   expect(readdirSync(folder).toSorted()).toEqual(["package.json", "workflow.tsx"]);
+});
+
+it("names the template again if its files exist", async () => {
+  const folder = createFolder({ "order.ts": "mine" });
+  const { stderr } = await toolwright(folder, ["init", "--template", "tool", "--agents"]);
+  expect(stderr).toMatch(/Choose another folder: .* init example --template tool --agents$/m);
+});
+
+it("refuses a file as the folder", async () => {
+  const folder = createFolder({ notes: "mine" });
+  for (const path of ["notes", "notes/project"]) {
+    expect(await toolwright(folder, ["init", path])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${path} is a file, or is inside one. Nothing was written.`),
+    });
+  }
 });
 
 it("refuses an unknown template, and lists the known ones", async () => {

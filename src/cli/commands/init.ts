@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { printedWord, quoted } from "../../terminal/terminal-text.ts";
 import { CliError } from "../cli-error.ts";
+import { commandName } from "../command-name.ts";
 import { type Acting, acting, EXIT, examples, withOutputOptions } from "../command.ts";
 import type { CommonOptions } from "../screen.ts";
 import {
@@ -45,10 +46,10 @@ export function addInitCommand(program: Command): void {
         const { template, agents = false } = options;
         const files: Readonly<Record<string, string>> = projectFiles(template, { agents });
         const taken = Object.keys(files).filter((name) => isTaken(join(folder, name)));
-        assertNoClash(folder, taken);
+        assertNoClash(folder, taken, options);
         const next = nextCommands(folder, template, taken.includes("package.json"));
         const written = Object.keys(files).filter((name) => !taken.includes(name));
-        writeFiles(folder, written, files);
+        writeFiles(folder, written, files, options);
         const notes = taken.flatMap((name) => NOTES[name] ?? []);
         // Without our scripts in package.json, the program is started directly.
         const more = TEMPLATES[template].more.map(
@@ -76,18 +77,29 @@ export function addInitCommand(program: Command): void {
 
 /** Also true for a link that leads nowhere: writing to it would create a file somewhere else. */
 function isTaken(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // The folder is a file: `writeFiles` says so.
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    throw error;
+  }
 }
 
 /** @throws CliError */
-function assertNoClash(folder: string, taken: readonly string[]): void {
+function assertNoClash(folder: string, taken: readonly string[], options: InitOptions): void {
   const clash = taken.find((name) => !(SHARED_FILES as readonly string[]).includes(name));
   if (clash === undefined) return;
   throw new CliError(
     "CLI_FILE_EXISTS",
     `${join(folder, clash)} already exists. Nothing was written.`,
-    "Choose another folder: npx toolwright init example",
+    elsewhere(options),
   );
+}
+
+function elsewhere({ template, agents }: InitOptions): string {
+  const words = ["init", "example", ...(template === "workflow" ? [] : ["--template", template])];
+  return `Choose another folder: ${[commandName(), ...words, ...(agents === true ? ["--agents"] : [])].join(" ")}`;
 }
 
 /** `mkdirSync` with `recursive` never returns in a folder such as /proc, where nothing can be created. */
@@ -98,7 +110,12 @@ function createFolder(folder: string): void {
 }
 
 /** @throws CliError */
-function writeFiles(folder: string, names: readonly string[], files: Readonly<Record<string, string>>): void {
+function writeFiles(
+  folder: string,
+  names: readonly string[],
+  files: Readonly<Record<string, string>>,
+  options: InitOptions,
+): void {
   try {
     createFolder(folder);
     // A link that leads nowhere is not followed.
@@ -111,7 +128,7 @@ function writeFiles(folder: string, names: readonly string[], files: Readonly<Re
       isFile
         ? `${folder} is a file, or is inside one. Nothing was written.`
         : `${folder} cannot be written: ${message}.`,
-      "Choose another folder: npx toolwright init example",
+      elsewhere(options),
     );
   }
 }

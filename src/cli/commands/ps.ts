@@ -67,7 +67,7 @@ export function addPsCommand(program: Command): void {
     )
     .action(
       acting(async ({ screen, options }: Acting<PsOptions>) => {
-        const { isNotCreatedYet } = await import("../open.ts");
+        const { assertRunExists, isNotCreatedYet } = await import("../open.ts");
         const isNew = isNotCreatedYet(options.store, screen);
         const { withStore } = await import("../../operate/find-run.ts");
         const { listRunsWithProgress } = await import("../../operate/list-runs.ts");
@@ -75,8 +75,9 @@ export function addPsCommand(program: Command): void {
         if (label !== undefined) parseLabels([label]);
         const { runs, next } = isNew
           ? { runs: [], next: null }
-          : await withStore(options.store, (store) =>
-              listRunsWithProgress(store, {
+          : await withStore(options.store, async (store) => {
+              if (before !== undefined) await assertRunExists(store, options.store, before);
+              return listRunsWithProgress(store, {
                 status,
                 // The table shows interrupted runs with a separate status.
                 interrupted: status === "running" ? false : undefined,
@@ -84,8 +85,8 @@ export function addPsCommand(program: Command): void {
                 label,
                 before,
                 limit: Math.min(limit, 200),
-              }),
-            );
+              });
+            });
         screen.printJson(runs);
         if (runs.length === 0) {
           const isFiltered = [kind, label, before].some((value) => value !== undefined);
