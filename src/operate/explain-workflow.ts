@@ -221,10 +221,10 @@ export function pendingRequest({
   args,
   requestedAtMs,
 }: Approval): string {
-  const asked = `${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
-  if (kind === "task") return `Task "${nodeId}" asks: ${asked}`;
-  const what = kind === "replay" ? `a call of "${toolName}" whose outcome is unknown` : `"${toolName}" asks`;
-  return `Task "${nodeId}": ${what} with ${toShortText(args)}: ${asked}`;
+  const request = `${toShortText(prompt)} (${id}, ${toAge(requestedAtMs)})`;
+  if (kind === "task") return `Task "${nodeId}" waits for approval: ${request}`;
+  const what = kind === "replay" ? "an answer" : "approval";
+  return `The call of "${toolName}" in task "${nodeId}" with ${toShortText(args)} waits for ${what}: ${request}`;
 }
 
 export function denial({ id, nodeId, toolName, kind, comment }: Approval): string {

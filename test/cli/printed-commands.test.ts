@@ -98,9 +98,14 @@ it("approvals and why print commands that decide and, if possible, resume", asyn
   // Only the program itself can resume its run.
   expect(ofProgram).not.toContain("--resume");
   expect(paste(folder, ofProgram ?? "")).toMatchObject({ code: 0 });
+  const task = await toolwright(folder, ["why", "q"]);
+  expect(task.stdout).toContain('Task "start" waits for approval: Shall we begin? (apr_');
   // The first request is decided, and the run resumes up to the second one.
   expect(paste(folder, ofRun ?? "")).toMatchObject({ code: 3 });
   const why = await toolwright(folder, ["why", "q"]);
+  expect(why.stdout).toContain(
+    'The call of "pay" in task "pay" with {"euros":70} waits for approval: Pay 70 euros? (apr_',
+  );
   const commands = commandsIn(why.stdout);
   expect(commands).toEqual([
     expect.stringMatching(/ approve apr_\S+ --resume$/),

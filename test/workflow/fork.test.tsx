@@ -158,6 +158,8 @@ describe("runtime.fork", () => {
       const [request] = await runtime.approvals({ runId, status: "pending" });
       expect(request).toMatchObject({ kind: "replay", toolName: "mail" });
       expect(request?.prompt).toContain('Run "p"');
+      const { because } = await runtime.explainRun(runId);
+      expect(because.join("\n")).toMatch(/The call of "mail" in task "tell" .* waits for an answer: Run "p"/);
       await runtime.resolveToolApproval(request?.id ?? "", decision);
       expect(await resume(runtime, shop, runId)).toMatchObject({ status });
       expect(sent).toEqual(effects);

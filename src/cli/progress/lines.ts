@@ -67,7 +67,7 @@ function callLine(event: RuntimeEvent): string | undefined {
     case "call-progress":
       return `${call}: ${progressText(event)}`;
     case "approval-requested":
-      return `${call} asks for approval ${event.approvalId}`;
+      return `${call} waits for approval ${event.approvalId}`;
     default:
       return undefined;
   }
