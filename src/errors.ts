@@ -314,7 +314,7 @@ export const ERROR_CODES = {
   },
   TOOL_FIXTURE_INVALID: {
     meaning: "The fixture of a run cannot be used: it is incomplete, was edited, or is from a newer version.",
-    hint: "Record the run again, with `toolwright record <run> > x.fixture.json`.",
+    hint: "Record the run again, with `toolwright record <run-id> --out x.fixture.json`.",
   },
   TOOL_REPLAY_DIFFERS: {
     meaning: "A replay made a call or a request that the recorded run did not make. Nothing was run.",
