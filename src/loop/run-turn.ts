@@ -18,6 +18,7 @@ import type { Transaction } from "../store/store.ts";
 import {
   beganJsonOf,
   endTurn,
+  forgetMessages,
   insertTurn,
   lastTurn,
   shortenBegan,
@@ -172,12 +173,17 @@ function noteRecorded(host: Host, runId: string): void {
   );
 }
 
+interface ChosenTurn extends TurnRow {
+  /** The turn before it has not ended. It can no longer resume once this one begins. */
+  readonly isReplacement?: boolean;
+}
+
 /** The stored turn with this input, or the next one. */
-function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
+function* chooseTurn(options: ChosenBy): Transaction<ChosenTurn> {
   const { runId, kind, inputHash, follows, continues, hasOwnBudget = false } = options;
   const last = yield* lastTurn(runId);
   const turn = (last?.turn ?? 0) + 1;
-  const next: TurnRow = {
+  const next: ChosenTurn = {
     runId,
     turn,
     kind,
@@ -186,6 +192,7 @@ function* chooseTurn(options: ChosenBy): Transaction<TurnRow> {
     // The first turn uses the budgets of the run: that is where users look for them.
     budgetId: hasOwnBudget && turn > 1 ? digest(["budget of a turn", runId, turn]) : null,
     isGivenUp: false,
+    isReplacement: last !== undefined && last.resultJson === null && !last.isGivenUp,
   };
   if (last === undefined) {
     if ((yield* readRun(runId)) !== undefined) throw taken(runId, "belongs to a workflow");
@@ -233,11 +240,18 @@ async function startTurn(
       if (isNew && holder !== null) yield* sealScopes(previous);
       // If it waited, its pending approvals are void.
       if (isNew && before !== undefined) yield* voidApprovalsOfTask(previous);
+      if (isNew && chosen.isReplacement === true) yield* forgetResume(previous, turn - 1);
       const { resultJson } = chosen;
       return { resultJson, beganJson: isNew || resultJson !== null ? beganJson : yield* beganJsonOf(chosen) };
     }, "normal");
     if (row !== undefined) return row;
   }
+}
+
+/** Deletes what only a resume of the turn would need, in clear. */
+function* forgetResume({ runId, path }: ScopeIdentity, turn: number): Transaction<void> {
+  yield* endReplay({ runId, task: { nodeId: NODE, path } }, undefined, { runId });
+  yield* forgetMessages({ runId, turn });
 }
 
 function* end(

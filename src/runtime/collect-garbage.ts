@@ -11,7 +11,6 @@ import {
   deleteRun,
   failTasksOfRun,
   forgetInput,
-  giveUpTurns,
   listBareRunsBefore,
   listOpenTurnsBefore,
   listWorkflowRunsBefore,
@@ -21,7 +20,7 @@ import {
 import { deleteOwner, listPastOwners } from "../store/tables/owners.ts";
 import { sweepReaders } from "../store/tables/stream-readers.ts";
 import { deleteUnusedLimits } from "../store/tables/tool-limits.ts";
-import { deleteLostInputs } from "../store/tables/turns.ts";
+import { deleteLostInputs, giveUpTurns } from "../store/tables/turns.ts";
 import type { Transaction } from "../store/store.ts";
 import { isProcessAlive } from "./process-identity.ts";
 import { GC_OPTIONS } from "./method-options.ts";
@@ -142,6 +141,7 @@ async function clearRuns(
     const mayGo = (age: RunAge): boolean => !age.waitsForApproval;
     const turns = await sweep.changeRun(runId, before, mayGo, function* () {
       yield* endReplay({ runId });
+      yield* forgetInput(runId);
       return yield* giveUpTurns(runId, now);
     });
     if (turns !== undefined && turns > 0) cleared += 1;

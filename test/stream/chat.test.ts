@@ -446,3 +446,65 @@ test("values that a tool redacts are not in the stored answer", async () => {
   ];
   expect(JSON.stringify(rows)).not.toContain("hunter2-secret");
 });
+
+test.each([
+  ["short", 10],
+  ["long", 10_000],
+])(
+  "values that a tool redacts are not in a turn with %s messages that can no longer resume",
+  async (_, length) => {
+    const store = createStorePath();
+    const live = createLiveModel();
+    const login = defineTool({
+      name: "login",
+      schema: z.object({ password: z.string() }),
+      redact: { input: ["password"] },
+      idempotent: true,
+      sideEffect: true,
+      execute: () => "ok",
+    });
+    await using runtime = createRuntime({ store });
+    const agent = new ToolLoopAgent({ model: live.model, tools: { login } });
+    const api = await listen(createChatHandler({ runtime, agent, authorize: () => ({ name: "ann" }) }));
+    const client = createClient(api);
+    const signIn = (request: Awaited<ReturnType<typeof live.next>>): void => {
+      request.call("login", { password: "hunter2-secret" });
+      request.finish("tool-calls");
+    };
+    const fail = async (messages: UIMessage[]): Promise<void> => {
+      const answer = messageOf(await client.send(messages));
+      const failed = expect(answer).rejects.toThrow();
+      signIn(await live.next());
+      (await live.next()).breakOff(new Error("no answer"));
+      await failed;
+    };
+    const isStored = async (): Promise<boolean> => {
+      const tables = ["turns", "turn_inputs", "responses", "stream_parts"];
+      const rows = await Promise.all(
+        tables.map((table) => rowsOf(store, `SELECT * FROM toolwright_${table}`)),
+      );
+      return JSON.stringify(rows).includes("hunter2-secret");
+    };
+
+    const question = userMessage(`Log in ${"x".repeat(length)}`);
+    const first = messageOf(await client.send([question]));
+    signIn(await live.next());
+    say(await live.next(), "Done");
+    const shown = [question, await first];
+    await fail([...shown, userMessage("Again", "u2")]);
+    expect(await isStored()).toBe(true);
+
+    const next = messageOf(await client.send([...shown, userMessage("Still there?", "u3")]));
+    say(await live.next(), "Yes");
+    await next;
+    expect(await isStored()).toBe(false);
+
+    await fail([...shown, userMessage("Once more", "u4")]);
+    expect(await isStored()).toBe(true);
+    await changeRows(store, "UPDATE toolwright_turns SET started_at_ms = 1, ended_at_ms = SIGN(ended_at_ms)");
+    await changeRows(store, "UPDATE toolwright_calls SET started_at_ms = 1, finished_at_ms = 1");
+    await changeRows(store, "UPDATE toolwright_runs SET created_at_ms = 1, updated_at_ms = 1");
+    expect(await runtime.gc({ olderThanMs: 1e15 })).toMatchObject({ clearedRuns: 1 });
+    expect(await isStored()).toBe(false);
+  },
+);

@@ -115,16 +115,6 @@ export function forgetInput(runId: string): Transaction<number> {
   );
 }
 
-/** The same for an abandoned loop. It can no longer resume: without its responses it might repeat effects. */
-export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
-  yield* forgetInput(runId);
-  return yield* change(
-    "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
-    runId,
-    nowMs,
-  );
-}
-
 /** The state of a run that retention depends on. */
 export interface RunAge {
   /** `undefined` for a run without a workflow. */

@@ -1,7 +1,7 @@
 /** Turns of a chat, and invokes of an agent: their inputs and results. */
 import { all, change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
-import { readText } from "./columns.ts";
+import { readInteger, readText } from "./columns.ts";
 import { columns, integer, integerOrNull, type RowOf, text, textOrNull } from "./table.ts";
 
 const NEW_TURN = columns({
@@ -131,6 +131,29 @@ export function deleteLostInputs(): Transaction<number> {
   return change(
     `DELETE FROM toolwright_turn_inputs WHERE NOT EXISTS (SELECT 1 FROM toolwright_turns t
        WHERE t.run_id = toolwright_turn_inputs.run_id AND t.turn = toolwright_turn_inputs.turn)`,
+  );
+}
+
+/**
+ * For a turn that can no longer resume: deletes the messages of its client, which repeat arguments that a tool hides. An agent's
+ * own input has no field of that name: its messages are as stored, and later turns need them.
+ */
+export function* forgetMessages(turn: Pick<TurnRow, "runId" | "turn">): Transaction<void> {
+  const began = JSON.parse(yield* beganJsonOf(turn)) as object;
+  if ("messages" in began)
+    yield* shortenBegan(turn.runId, turn.turn, JSON.stringify({ ...began, messages: [] }));
+}
+
+const OPEN = "SELECT turn FROM toolwright_turns WHERE run_id = ?1 AND ended_at_ms IS NULL";
+
+/** The same for all turns that have not ended. Without its responses, a turn might repeat effects. */
+export function* giveUpTurns(runId: string, nowMs: number): Transaction<number> {
+  const open = (yield* all(OPEN, runId)).map((row) => readInteger(row, "turn"));
+  for (const turn of open) yield* forgetMessages({ runId, turn });
+  return yield* change(
+    "UPDATE toolwright_turns SET ended_at_ms = ?2 WHERE run_id = ?1 AND ended_at_ms IS NULL",
+    runId,
+    nowMs,
   );
 }
 
