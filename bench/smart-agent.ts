@@ -178,25 +178,28 @@ async function longChat(folder: string): Promise<Row[]> {
 /**
  * One invoke of a run that has this many messages. The caller passes in the messages of the last result, which are known; or
  * copies of them, like a server that reads them from its own database: these are compared with the known ones, which costs a
- * fraction of a microsecond each. Neither are hashed, encoded or stored again.
+ * fraction of a microsecond each. Neither are hashed, encoded or stored again. One agent may serve several conversations.
  */
 async function handedMessages(folder: string): Promise<Row[]> {
   const rows: Row[] = [];
-  const handed: Record<string, (state: AgentInput) => AgentInput> = {
-    messages: (state) => state,
-    "copies of messages": (state) => JSON.parse(JSON.stringify(state)) as AgentInput,
-  };
+  const same = (state: AgentInput): AgentInput => state;
+  const copied = (state: AgentInput): AgentInput => JSON.parse(JSON.stringify(state)) as AgentInput;
+  const kinds = [
+    { what: "messages", hand: same, chats: 1, target: 2 },
+    { what: "messages in 2 chats", hand: same, chats: 2, target: 2 },
+    { what: "copies of messages", hand: copied, chats: 1, target: 6 },
+  ];
   let base = 0;
-  for (const [what, hand] of Object.entries(handed)) {
+  for (const { what, hand, chats, target } of kinds) {
     for (const turns of [50, 500, 2_500]) {
-      const ms = await perInvoke(join(folder, `${what}-${turns}.db`), turns, hand);
+      const ms = await perInvoke(join(folder, `${what}-${turns}.db`), turns, hand, chats);
       base ||= ms;
       rows.push({
         what: `per invoke, handed ${turns * 2} ${what}`,
         value: ms,
         unit: "ms",
         ratio: ms / base,
-        target: what === "messages" ? 2 : 6,
+        target,
       });
     }
   }
@@ -207,22 +210,25 @@ async function perInvoke(
   store: string,
   turns: number,
   hand: (state: AgentInput) => AgentInput,
+  chats: number,
 ): Promise<number> {
   await using runtime = createRuntime({ store });
   const agent = createSmartAgent({ model: modelOf(0, 0), tools: [step], runtime, summarization: false });
-  let state: AgentInput = { messages: historyOf(turns) };
+  const states = Array.from({ length: chats }, (): AgentInput => ({ messages: historyOf(turns) }));
   const times: number[] = [];
   for (let invoke = 0; invoke < 60; invoke += 1) {
-    const handed = hand(state);
-    const started = performance.now();
-    const result = await agent.invoke(handed);
-    times.push(performance.now() - started);
-    state = {
-      ...result.state,
-      messages: [...result.messages, { role: "user", content: `More ${invoke}.` }],
-    };
+    for (const [chat, state] of states.entries()) {
+      const handed = hand(state);
+      const started = performance.now();
+      const result = await agent.invoke(handed);
+      times.push(performance.now() - started);
+      states[chat] = {
+        ...result.state,
+        messages: [...result.messages, { role: "user", content: `More ${invoke}.` }],
+      };
+    }
   }
-  return median(times.slice(10));
+  return median(times.slice(10 * chats));
 }
 
 async function wideTurn(folder: string): Promise<Row[]> {

@@ -1,6 +1,7 @@
 /** Converts messages to the AI SDK's prompt format. */
 import { parseInput } from "../tool/parse-input.ts";
 import { remembered } from "../util/remembered.ts";
+import { ByConversation } from "./by-conversation.ts";
 import { type AgentMessage, type ContentPart, textOf } from "./messages.ts";
 
 export const SDK_KIND = "ai-sdk";
@@ -29,14 +30,21 @@ export function createPromptMaker(): (messages: readonly AgentMessage[]) => SdkM
   const parts = new WeakMap<AgentMessage, object>();
   const once: Once = <T extends object>(message: AgentMessage, make: () => T): T =>
     remembered(parts, message, make) as T;
-  let last: Converted = { messages: [], count: 0, prompt: [], starts: [] };
+  const conversations = new ByConversation<Converted>();
+  const start = (messages: readonly AgentMessage[]): Converted => {
+    const converted = startingLike(conversations.take(messages) ?? NOTHING, messages);
+    convertRest(converted, once);
+    conversations.keep(messages, (kept) => startingLike(converted, kept));
+    return converted;
+  };
   return (messages) => {
-    const earlier = last;
-    last = remembered(made, messages, () => startingLike(earlier, messages));
-    convertRest(last, once);
-    return last.prompt.slice();
+    const converted = remembered(made, messages, () => start(messages));
+    convertRest(converted, once);
+    return converted.prompt.slice();
   };
 }
+
+const NOTHING: Converted = { messages: [], count: 0, prompt: [], starts: [] };
 
 /** Messages that both lists share are already converted. Messages are frozen, so equal ones are the same object. */
 function startingLike(earlier: Converted, messages: readonly AgentMessage[]): Converted {

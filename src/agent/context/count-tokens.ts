@@ -1,4 +1,5 @@
 /** Counts the tokens of a message, once for each message. */
+import { ByConversation } from "../../model/by-conversation.ts";
 import { createMessageSizes } from "../../model/estimate-tokens.ts";
 import { type AgentMessage, textOf } from "../../model/messages.ts";
 import { remembered } from "../../util/remembered.ts";
@@ -26,25 +27,31 @@ export async function createMessageCounter(
   return { sizeOf, sizesOf: sizesInTurn(sizeOf) };
 }
 
+interface Measured {
+  readonly messages: readonly AgentMessage[];
+  readonly sizes: readonly number[];
+}
+
 /**
  * An invoke repeats the messages of the one before it, and a few more. To compare two lists costs a small part of looking up
  * each message, and messages are frozen.
  */
 function sizesInTurn(sizeOf: SizeOf): MessageCounter["sizesOf"] {
-  let last: readonly AgentMessage[] = [];
-  let lastSizes: readonly number[] = [];
+  const measured = new ByConversation<Measured>();
   return (messages) => {
-    const most = Math.min(last.length, messages.length);
+    const last = measured.take(messages) ?? NOTHING;
+    const most = Math.min(last.messages.length, messages.length);
     let known = 0;
-    while (known < most && last[known] === messages[known]) known += 1;
-    const sizes = lastSizes.slice(0, known);
+    while (known < most && last.messages[known] === messages[known]) known += 1;
+    const sizes = last.sizes.slice(0, known);
     for (let index = known; index < messages.length; index += 1)
       sizes.push(sizeOf(messages[index] as AgentMessage));
-    last = messages;
-    lastSizes = sizes;
+    measured.keep(messages, (kept) => ({ messages: kept, sizes: sizes.slice(0, kept.length) }));
     return sizes;
   };
 }
+
+const NOTHING: Measured = { messages: [], sizes: [] };
 
 async function createCounter(given: CountTokens | undefined, modelId: string): Promise<SizeOf> {
   const countTokens = given ?? (await loadTokenizer(modelId));
