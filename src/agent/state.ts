@@ -103,10 +103,10 @@ export function turnOfState({ turn, messages, runId }: AgentInput): AgentState["
   return { number, began, length };
 }
 
-/** For the first invoke, before the code that validates it is loaded: the messages as they are now. */
+/** For the first invoke, before the code that validates it is loaded: the run id and the messages as they are now. */
 export function asGiven(input: AgentInput): AgentInput {
   const messages: unknown = input?.messages;
-  if (!Array.isArray(messages)) return input;
+  if (!Array.isArray(messages)) return input?.runId === undefined ? input : { ...input };
   try {
     return { ...input, messages: messages.map(frozenCopy) as AgentMessage[] };
   } catch {

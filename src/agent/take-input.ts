@@ -1,4 +1,4 @@
-/** Validates the input of `invoke`, and copies its messages: the caller may change them afterwards. */
+/** Validates the input of `invoke`, and copies its run id and messages: the caller may change them afterwards. */
 import { describe } from "../definition/option-checks.ts";
 import { nearestName } from "../definition/nearest-name.ts";
 import { refusal } from "../runtime/options.ts";
@@ -6,13 +6,15 @@ import type { MessageMemory } from "./message-memory.ts";
 import type { AgentInput, AgentState } from "./state.ts";
 
 /**
- * The input with frozen messages. Synchronous, so that nothing changes between the check and the copy.
+ * A copy of the input with frozen messages. Synchronous, so that nothing changes between the check and the copy.
  * @throws TOOL_OPTION_INVALID
  */
 export function takeInput(given: unknown, memory: MessageMemory): AgentInput {
   checkInput(given);
   const { messages, runId } = given;
-  return messages === undefined ? given : { ...given, messages: memory.recall(messages, runId).messages };
+  return messages === undefined
+    ? { ...given }
+    : { ...given, messages: memory.recall(messages, runId).messages };
 }
 
 function checkInput(input: unknown): asserts input is AgentInput {

@@ -101,6 +101,18 @@ describe("invoke", () => {
     });
   });
 
+  it("takes the run id that its input had when it was called", async () => {
+    const world = await createWorld();
+    const { agent } = await createAgent(world, ["One.", "Two."]);
+    await agent.invoke(ask("First.", "r1"));
+    await agent.invoke(ask("Second.", "r2"));
+    const { agent: other } = await createAgent(world, []);
+    const first = { runId: "r1" };
+    const results = [other.invoke(first), agent.invoke(first)];
+    first.runId = "r2";
+    expect((await Promise.all(results)).map(({ content }) => content)).toEqual(["One.", "One."]);
+  });
+
   it("resumes after its process dies: no response is requested twice, no call made twice", async () => {
     const world = await createWorld();
     const { placed, order } = createOrders();
