@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTool, type SmartAgentOptions } from "toolwright";
+import { type AgentState, createTool, type SmartAgentOptions } from "toolwright";
 import type { ScriptedRequest, ScriptedTurn } from "toolwright/testing";
 import { ask, call, createAgent, createWorld, eventsOf, user } from "./harness.ts";
 
@@ -216,6 +216,28 @@ describe("results in a long run", () => {
       const entry = state.toolHistory.find((one) => one.executionId === executionId);
       expect(JSON.stringify(entry?.args)).toContain(letter.repeat(3_000));
     }
+  });
+
+  it("a digest has the handle of its own conversation, even if another one begins with the same messages", async () => {
+    const world = await createWorld();
+    const script = [[call("fetch", { n: 1, body: "b".repeat(3_000) }, "same")], "Done."];
+    const states: AgentState[] = [];
+    for (const runId of ["r1", "r2"]) {
+      const { agent } = await createAgent(world, script, { tools: [fetchBig] });
+      const { state } = await agent.invoke(ask("Fetch.", runId));
+      states.push(JSON.parse(JSON.stringify(state)) as AgentState);
+    }
+    const { agent, model } = await createAgent(world, ["One.", "Two."], {
+      tools: [fetchBig],
+      summarization: { summaryTriggerTokens: 2_500 },
+    });
+    for (const state of states)
+      await agent.invoke({ ...state, messages: [...state.messages, user("More.")] });
+    const handles = model.requests.map(({ prompt }) => {
+      const sent = JSON.stringify(prompt);
+      return /"__digest":.*?"executionId":"([\w-]+)"/.exec(sent)?.[1];
+    });
+    expect(handles).toEqual(states.map(({ toolHistory }) => toolHistory[0]?.executionId));
   });
 
   it("are shortened only when a custom counter says so", async () => {

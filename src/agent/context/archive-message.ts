@@ -32,25 +32,46 @@ function retentionRules({
 /** Returns the message itself if archiving saves nothing. @param handles executionIds by the ids of its calls */
 export type Archive = (message: AgentMessage, handles: () => ReadonlyMap<string, string>) => AgentMessage;
 
-/** Caches by message: neither a message nor the results that follow it change. */
-export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
-  const rules = retentionRules(options);
-  const made = new WeakMap<AgentMessage, AgentMessage>();
-  return (message, handles) =>
-    message.role === "tool" || message.tool_calls !== undefined
-      ? remembered(made, message, () => archivedForm(message, rules, handles()))
-      : message;
+interface ArchivedCalls {
+  readonly form: AgentMessage;
+  /** The executionIds that it names. */
+  readonly handles: string;
 }
 
-function archivedForm(
+/**
+ * Caches by message. Conversations that begin alike share messages, but not the results that follow: the calls of one response have
+ * other executionIds in each.
+ */
+export function createArchive(options: NonNullable<SmartAgentOptions["toolResponses"]>): Archive {
+  const rules = retentionRules(options);
+  const results = new WeakMap<AgentMessage, AgentMessage>();
+  const responses = new WeakMap<AgentMessage, ArchivedCalls>();
+  const isLong = ({ function: { name, arguments: text } }: ToolCallMessage): boolean =>
+    text.length > LONGEST_FIELD && rules.input(name) === "digest";
+  return (message, handlesOf) => {
+    if (message.role === "tool")
+      return remembered(results, message, () => archivedResult(message, rules.output(message.name ?? "")));
+    const long = message.tool_calls?.filter(isLong) ?? [];
+    if (long.length === 0) return message;
+    const found = handlesOf();
+    const handles = long.map(({ id }) => found.get(id)).join();
+    const known = responses.get(message);
+    if (known?.handles === handles) return known.form;
+    const form = archivedCalls(message, long, found);
+    responses.set(message, { form, handles });
+    return form;
+  };
+}
+
+function archivedCalls(
   message: AgentMessage,
-  rules: RetentionRules,
+  long: readonly ToolCallMessage[],
   handles: ReadonlyMap<string, string>,
 ): AgentMessage {
-  if (message.role === "tool") return archivedResult(message, rules.output(message.name ?? ""));
   const { tool_calls: calls = [] } = message;
+  const longOnes = new Set(long);
   const digested = calls.map((call) =>
-    rules.input(call.function.name) === "keep" ? call : digestedCall(call, handles.get(call.id)),
+    longOnes.has(call) ? digestedCall(call, handles.get(call.id)) : call,
   );
   return digested.every((call, index) => call === calls[index])
     ? message
@@ -91,7 +112,7 @@ function shortened(value: unknown): unknown {
 
 function digestedCall(call: ToolCallMessage, executionId: string | undefined): ToolCallMessage {
   const { arguments: text } = call.function;
-  if (text.length <= LONGEST_FIELD || executionId === undefined) return call;
+  if (executionId === undefined) return call;
   const input = parseInput(text);
   if (input === undefined) return call;
   const digested = JSON.stringify(digest(input.value, executionId));
