@@ -5,7 +5,6 @@ import { type JsonSchema, toInputJsonSchema } from "./json-schema.ts";
 import { MADE_BY, OWN_COPY, type PackageCopy } from "./package-copy.ts";
 import { checkPolicies } from "./check-tool-options.ts";
 import { noteSideEffect } from "./revertible-tools.ts";
-import { withoutComments } from "./without-comments.ts";
 import type {
   CacheOptions,
   CliOptions,
@@ -235,6 +234,18 @@ const KEY_NAMES = /\b(?:idempotencyKey|getToolIdempotencyKey)\b/;
 export function namesKey(execute: (...args: never[]) => unknown): boolean {
   const source = Function.prototype.toString.call(execute);
   return KEY_NAMES.test(source) && KEY_NAMES.test(withoutComments(source));
+}
+
+// A text or a template is kept whole, so that an address in it is not cut at its `//`.
+const TEXT_OR_COMMENT =
+  /("(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`)|\/\/.*|\/\*[^]*?\*\//g;
+
+/**
+ * Not a parser: in rare cases, such as a regular expression that ends in `//`, the rest of a line is lost too. Then an
+ * interrupted call waits for approval, although its tool may pass its key on.
+ */
+function withoutComments(source: string): string {
+  return source.replaceAll(TEXT_OR_COMMENT, (_match, text: string | undefined) => text ?? " ");
 }
 
 function terminalOf(terminal: AnyPolicies["terminal"]): ToolSpec["terminal"] {

@@ -248,7 +248,7 @@ async function startTurn(
   }
 }
 
-/** Deletes what only a resume of the turn would need, in clear. */
+/** Deletes what only a resume of the turn would need, in plain text. */
 function* forgetResume({ runId, path }: ScopeIdentity, turn: number): Transaction<void> {
   yield* endReplay({ runId, task: { nodeId: NODE, path } }, undefined, { runId });
   yield* forgetMessages({ runId, turn });

@@ -79,7 +79,7 @@ async function runUntilFree(options: ProgramRun, epoch: number, input: unknown):
     const ended = await settle(options, input, onReturned);
     if (ended.kind !== "taken") return ended;
     const isFree = await whenClosed(options);
-    // The other program goes on with the run. Giving it back would fence that program.
+    // The other program continues the run. Giving it back would fence that program.
     if (!isFree && release.signal.aborted) return { kind: "ended", errorJson: null };
     if (release.signal.aborted) return { kind: "released" };
     // A program that opens its own task twice would never end.

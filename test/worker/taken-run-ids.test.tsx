@@ -164,7 +164,7 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
       expect(await sender.describeRun("x")).toMatchObject({ status: "finished" });
       expect(await enqueue("Go.")).toEqual({ runId: "x" });
       await expect(enqueue("Again.")).rejects.toMatchObject({ code: "WORKFLOW_RUN_EXISTS" });
-      // Nothing in clear text tells the two apart.
+      // Nothing in plain text distinguishes the two.
       const { store } = await hostOf(sender);
       expect(await store.read(() => all("SELECT input_json FROM toolwright_runs"))).toEqual([
         { input_json: null },
