@@ -212,7 +212,7 @@ export class StoreRuntime {
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
-        if (kind === "program") await recordResult(opened.scope, result);
+        if (kind === "program") await recordResult(opened.scope, result, inputJson !== undefined);
         await deleteSecretsOfTask(opened.scope);
         return result;
       };

@@ -21,8 +21,9 @@ export interface ReplayOptions {
 export type ReplayedProgram = (given: {
   readonly runtime: Runtime;
   readonly runId: string;
-  /** The input of an enqueued run, or of a turn. */
+  /** The input of an enqueued run, or of a turn. `undefined` if a tool of the run hides something. */
   readonly input: unknown;
+  readonly signal: AbortSignal;
 }) => unknown;
 
 export interface ReplayResult {

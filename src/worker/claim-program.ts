@@ -6,6 +6,7 @@ import type { Host } from "../invoke/host.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Transaction } from "../store/store.ts";
+import { keepProgramInput } from "../store/tables/recordings.ts";
 import { claimProgram, endProgram, readProgram, releaseProgram } from "../store/tables/program-claims.ts";
 import { readOwnersOfScopes } from "../store/tables/scopes.ts";
 import { systemClock } from "../util/clock.ts";
@@ -51,10 +52,11 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   release.setTasks(1);
   const input = stored.inputJson === null ? undefined : decode(stored.inputJson);
   const ended = await runUntilFree(options, claimed.epoch, input);
-  const write = (): Transaction<void> =>
-    ended.kind === "released"
-      ? releaseProgram(runId, held, host.clock.now())
-      : endProgram(runId, held, ended.errorJson, host.clock.now());
+  const write = function* (): Transaction<void> {
+    if (ended.kind === "released") return yield* releaseProgram(runId, held, host.clock.now());
+    yield* keepProgramInput(runId);
+    yield* endProgram(runId, held, ended.errorJson, host.clock.now());
+  };
   await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.failedWrites.add(runClaimName(runId, held.epoch), write);
     throw error;

@@ -1,9 +1,18 @@
+/** @jsxImportSource toolwright */
 /** Runs become tests: recorded once, replayed without any effect, and compared with the current code. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tool, ToolLoopAgent } from "ai";
-import { createRuntime, defineTool, type Runtime } from "toolwright";
+import {
+  createRuntime,
+  createWorker,
+  createWorkflows,
+  defineTool,
+  type Program,
+  type Runtime,
+  runWorkflow,
+} from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import {
   createScriptedModel,
@@ -14,6 +23,8 @@ import {
 } from "toolwright/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { hostOf } from "../../src/runtime/create-runtime.ts";
+import { all } from "../../src/store/statement.ts";
 import { toFixtureText } from "../../src/operate/fixtures/write-fixture.ts";
 import { CARD, type Case, CASES, createTools, type Effects } from "./cases.tsx";
 
@@ -216,6 +227,105 @@ describe("a program that returns the outcomes of its calls", () => {
     expect(await program({ runtime, runId: "p" })).toMatchObject({ status: "denied" });
     expect((await replayRun(await recordRun(runtime, "p"), { agent: program })).diff).toEqual([]);
   });
+});
+
+describe("what a worker passes to a program", () => {
+  const count = defineTool({ name: "count", schema: z.object({ n: z.number() }), execute: ({ n }) => n + 1 });
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.string() }),
+    redact: { input: ["card"] },
+    execute: () => "paid",
+  });
+  type Input = { readonly n: number; readonly card: string };
+  const open = (on: Runtime, runId: string, signal: AbortSignal, work: () => Promise<unknown>) => {
+    signal.throwIfAborted();
+    return on.run({ runId, signal }, work);
+  };
+  const counting: Program = ({ runId, input, signal, runtime }) =>
+    open(runtime, runId, signal, () => runtime.call(count, { n: (input as Input).n }));
+  const failing: Program = ({ runId, input, signal, runtime }) =>
+    open(runtime, runId, signal, async () => {
+      await runtime.call(count, { n: (input as Input).n });
+      throw new Error("no such customer");
+    });
+  const paying: Program = ({ runId, input, signal, runtime }) =>
+    open(runtime, runId, signal, () => runtime.call(pay, { card: (input as Input).card }));
+
+  test("is passed to it in a replay: the input, unless a tool hides something, and a signal", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const worker = createWorker({ runtime, programs: { counting, failing, paying } });
+    await worker.start();
+    for (const name of ["counting", "failing", "paying"])
+      await runtime.enqueue(name, { runId: name, input: { n: 5, card: CARD } });
+    await worker.idle();
+    await worker.drain();
+    for (const [name, agent] of Object.entries({ counting, failing })) {
+      const fixture = await recordRun(runtime, name);
+      expect(fixture.run.input).toEqual({ n: 5, card: CARD });
+      expect((await replayRun(fixture, { agent })).diff).toEqual([]);
+    }
+    const fixture = await recordRun(runtime, "paying");
+    expect(JSON.stringify(fixture)).not.toContain(CARD);
+    expect(fixture.run.input).toBeUndefined();
+    const { store } = await hostOf(runtime);
+    const kept = await store.read(() => all("SELECT * FROM toolwright_recordings WHERE run_id = 'paying'"));
+    expect(JSON.stringify(kept)).not.toContain(CARD);
+  });
+
+  test("with a name and an input of runtime.run too", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const input = { n: 5, card: CARD };
+    await runtime.run({ runId: "named", name: "counting", input }, () => runtime.call(count, { n: 5 }));
+    const fixture = await recordRun(runtime, "named");
+    expect((await replayRun(fixture, { agent: counting })).diff).toEqual([]);
+  });
+});
+
+test("rule 37: a fixture hides what tools hide also in the input, in outputs of tasks and in texts", async () => {
+  await using runtime = createRuntime({ store: ":memory:", recording: "keep", rootDir: tmpdir() });
+  const pay = defineTool({
+    name: "pay",
+    schema: z.object({ card: z.object({ number: z.string() }), pin: z.number() }),
+    redact: { input: ["card", "pin"] },
+    execute: () => "paid",
+  });
+  const note = defineTool({
+    name: "note",
+    schema: z.object({ path: z.string(), content: z.string() }),
+    execute: () => "ok",
+  });
+  const {
+    Workflow,
+    Task,
+    workflow: define,
+    outputs,
+  } = createWorkflows({
+    input: z.object({ card: z.object({ number: z.string() }), pin: z.number(), about: z.string() }),
+    found: z.object({ copy: z.string(), text: z.string() }),
+  });
+  const pays = define((ctx) => (
+    <Workflow name="pays">
+      <Task id="find" output={outputs.found}>
+        {() => ({ copy: ctx.input.card.number, text: `Pay with ${ctx.input.card.number}.` })}
+      </Task>
+      <Task id="pay">
+        {async () => {
+          await pay.execute({ card: ctx.input.card, pin: ctx.input.pin });
+          await note.execute({ path: "a.txt", content: "public" });
+        }}
+      </Task>
+    </Workflow>
+  ));
+  const input = { card: { number: CARD }, pin: 98_765, about: "an order" };
+  await runWorkflow(pays, { runtime, runId: "pays", input });
+  const fixture = await recordRun(runtime, "pays");
+  const text = JSON.stringify(fixture);
+  expect(text).not.toContain(CARD);
+  expect(text).not.toContain("98765");
+  expect(text).toContain("an order");
+  expect(text).toContain("public");
+  expect((await replayRun(fixture, { workflow: pays })).diff).toEqual([]);
 });
 
 test("code that uses another runtime in a replay is refused", async () => {

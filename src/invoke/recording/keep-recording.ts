@@ -20,6 +20,7 @@ import {
 } from "../../store/tables/retention.ts";
 import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
+import type { FoundValue } from "./find-hidden.ts";
 import { Redaction } from "./redact-recording.ts";
 
 /** A result that is stored elsewhere in plain text. A fixture has this copy of it. */
@@ -71,11 +72,14 @@ export interface RedactedResponse {
   readonly requestJson: string | null;
 }
 
+/** @param found further values that are hidden */
 export function redactResponses(
   responses: readonly KeptResponse[],
   values: readonly KeptValues[],
+  found: readonly FoundValue[] = [],
 ): { readonly responses: RedactedResponse[]; readonly redaction: Redaction } {
   const redaction = new Redaction(values.map(toLogged));
+  redaction.addHidden(found);
   const decoded = responses.map((row) => ({
     row,
     response: decode(row.responseJson),

@@ -5,6 +5,7 @@
 import { toShownValue } from "../../util/shown-value.ts";
 import { createScrubber, type Scrub } from "../scrub.ts";
 import { isContentDigest } from "../content-digest.ts";
+import type { FoundValue } from "./find-hidden.ts";
 import { hide, HiddenValues, isHidden, isRecord, mayBe } from "./hidden-values.ts";
 
 /** A call as it is logged. */
@@ -31,6 +32,11 @@ export class Redaction {
   /** Whether anything was hidden so far. */
   get hidesSomething(): boolean {
     return !this.#hidden.isEmpty;
+  }
+
+  /** Values that are hidden wherever they are found. */
+  addHidden(values: readonly FoundValue[]): void {
+    for (const { value, mark } of values) this.#hidden.add(value, mark);
   }
 
   /** First for all requests: a call that is not logged, and has a result there, was run by the AI SDK or its provider. */

@@ -76,6 +76,14 @@ export function* readKeptValues(location: RecordedPlace): Transaction<KeptValues
   }));
 }
 
+const LOGGED_VALUES = `${VALUES} WHERE ${OF_RUN}`;
+
+/** The inputs and outputs of all calls of a run, as they are logged. */
+export function* readLoggedValues(runId: string): Transaction<(string | null)[]> {
+  const rows = yield* all(LOGGED_VALUES, runId);
+  return rows.flatMap((row) => [readTextOrNull(row, "input_json"), readTextOrNull(row, "output_json")]);
+}
+
 function* select({ runId, task }: RecordedPlace, ofRun: string, ofTask: string): Transaction<readonly Row[]> {
   if (task === undefined) return yield* all(ofRun, runId);
   return yield* all(ofTask, runId, task.nodeId, task.path);

@@ -7,6 +7,8 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 
 const RUN = "run";
+/** A copy of the input of an agent or a program. */
+export const INPUT_PART = "input";
 
 const START = `INSERT INTO toolwright_recordings (run_id, part, body)
 SELECT ?1, '${RUN}', '{}' WHERE NOT EXISTS (SELECT 1 FROM toolwright_tasks WHERE run_id = ?1) ON CONFLICT DO NOTHING`;
@@ -53,6 +55,34 @@ export function saveRecordedResult(
 /** A redacted copy of a result that the store has in plain text. */
 export function saveRecordedCopy(runId: string, part: string, body: string): Transaction<number> {
   return change(REPLACE, runId, part, body);
+}
+
+const payload = (part: string): string =>
+  `(SELECT p.body FROM toolwright_payloads p WHERE p.key = c.key AND p.attempt = c.attempt AND p.part = '${part}')`;
+/** What the log has in place of a hidden value, a long content, and an input that does not fit its schema. */
+export const HIDING: readonly string[] = ["[redacted sha256:", '"sha256":"', "(left out)"];
+const HIDES = ["input", "output"]
+  .flatMap((part) => HIDING.map((text) => `COALESCE(${payload(part)}, c.${part}_json) LIKE '%${text}%'`))
+  .join(" OR ");
+
+const KEEP_INPUT = `INSERT INTO toolwright_recordings (run_id, part, body)
+SELECT r.id, '${INPUT_PART}', r.input_json FROM toolwright_runs r JOIN toolwright_recordings k ON k.run_id = r.id AND k.part = '${RUN}'
+WHERE r.id = ?1 AND r.kind <> 'workflow' AND r.input_json IS NOT NULL
+ON CONFLICT (run_id, part) DO UPDATE SET body = excluded.body`;
+
+/**
+ * The input of a recorded agent or program, which is deleted when it finishes. It may repeat hidden values at any location, so it is
+ * kept only if the log of the run hides nothing.
+ */
+export function* keepProgramInput(runId: string): Transaction<void> {
+  if ((yield* change(KEEP_INPUT, runId)) === 0) return;
+  const hides = yield* first(
+    `SELECT 1 AS one FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
+     WHERE s.run_id = ?1 AND (${HIDES}) LIMIT 1`,
+    runId,
+  );
+  if (hides !== undefined)
+    yield* change(`DELETE FROM toolwright_recordings WHERE run_id = ?1 AND part = '${INPUT_PART}'`, runId);
 }
 
 /** The parts of copies. */
