@@ -98,6 +98,24 @@ it("compares no bytes", () => {
   expect(knownIn(first, memory.recall([image()]))).toBe(0);
 });
 
+it("knows the messages after bytes that have not changed", () => {
+  const withImage = (byte: number): AgentMessage[] => [
+    { role: "user", content: [{ type: "image", image: new Uint8Array([byte]) }] },
+    ...input(),
+  ];
+  const memory = new MessageMemory();
+  const first = memory.recall(withImage(1));
+  const second = memory.recall(withImage(1));
+  expect([knownIn(first, second), second.hashes]).toEqual([3, first.hashes]);
+  expect(knownIn(first, memory.recall(withImage(2)))).toBe(0);
+});
+
+it("refuses a list with a missing message, even if it knows those before", () => {
+  const memory = new MessageMemory();
+  memory.recall(input());
+  expect(() => memory.recall([...input(), undefined])).toThrow("message 3 is not an object");
+});
+
 class Said {
   readonly role = "user";
   content = [new Part("Order two apples.")];

@@ -61,8 +61,12 @@ export class MessageMemory {
     const hashes = last.hashes.slice(0, known + 1);
     const lengths = last.lengths.slice(0, known);
     for (let index = known; index < messages.length; index += 1) {
-      const own = this.#take(messages[index], index);
-      const { after, length } = this.#factsAfter(hashes.at(-1) ?? NOTHING_SAID, own);
+      const before = hashes.at(-1) ?? NOTHING_SAID;
+      // A message with bytes is copied again. If it has not changed, those after it are known.
+      const same = before === last.hashes[index] ? last.messages[index] : undefined;
+      const isKnown = same !== undefined && isCopyOf(same, messages[index]);
+      const own = isKnown ? same : this.#take(messages[index], index);
+      const { after, length } = this.#factsAfter(before, own);
       kept.push(own);
       hashes.push(after);
       lengths.push((lengths.at(-1) ?? 0) + length);
