@@ -1,6 +1,6 @@
 /** A bar chart of one row as SVG. Readable on light and dark pages, and without the colours. */
 import { barOf, formatNumber } from "./format-cell.ts";
-import { type Comparison, ROWS, type RowId } from "./results.ts";
+import { type Comparison, ROWS, type RowId, systemsOf } from "./results.ts";
 
 const WIDTH = 760;
 const LABEL = 190;
@@ -17,8 +17,9 @@ export function captionOf(row: RowId): string {
   return `${title}: ${unit}`;
 }
 
-export function renderChart(row: RowId, { columns, cells }: Comparison): string {
-  const bars = Object.entries(columns).map(([id, { name }]) => ({ id, name, value: barOf(cells[row][id]) }));
+export function renderChart(row: RowId, results: Comparison): string {
+  const { cells } = results;
+  const bars = systemsOf(results).map(({ id, name }) => ({ id, name, value: barOf(cells[row][id]) }));
   const longest = Math.max(...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE);
   const height = TOP + bars.length * LINE + 12;
   const lines = bars.map(({ id, name, value }, index) => {

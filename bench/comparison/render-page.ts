@@ -1,15 +1,14 @@
 /** `docs/comparison.md`, made from the results of one run. Nothing on the page is written by hand. */
 import { formatLong, formatShort } from "./format-cell.ts";
 import { captionOf } from "./render-chart.ts";
-import { type Comparison, ROWS } from "./results.ts";
+import { type Comparison, ROWS, systemsOf } from "./results.ts";
 
 export function renderPage(results: Comparison): string {
   const { columns, cells, command, date, node, machine } = results;
-  const ids = Object.keys(columns);
-  const nameOf = (id: string): string => columns[id]?.name ?? id;
+  const systems = systemsOf(results);
   const summary = table(
     ["", ...ROWS.map(({ title }) => title)],
-    ids.map((id) => [nameOf(id), ...ROWS.map((row) => formatShort(row.id, cells[row.id][id]))]),
+    systems.map(({ id, name }) => [name, ...ROWS.map((row) => formatShort(row.id, cells[row.id][id]))]),
   );
   const sections = ROWS.map(
     (row) => `## ${row.title}
@@ -20,13 +19,13 @@ ${wrap(row.about)}
 
 ${table(
   ["system", "result"],
-  ids.map((id) => [nameOf(id), formatLong(row.id, cells[row.id][id])]),
+  systems.map(({ id, name }) => [name, formatLong(row.id, cells[row.id][id])]),
 )}`,
   );
-  const systems = table(
+  const uses = table(
     ["system", "versions", "how it is used"],
-    ids.map((id) => {
-      const { name, setup, versions } = columns[id] ?? { name: id, setup: "", versions: {} };
+    systems.map(({ id, name }) => {
+      const { setup, versions } = columns[id] ?? { setup: "It failed in every row.", versions: {} };
       const list = Object.entries(versions).map(([key, version]) => `${key} ${version}`);
       return [name, list.join(", "), setup];
     }),
@@ -57,7 +56,7 @@ ${sections.join("\n\n")}
 
 PostgreSQL runs on the same machine with its default durability (\`fsync\` on). SQLite files are in WAL mode.
 
-${systems}
+${uses}
 
 The code is in \`bench/peers/\` and \`bench/comparison/\`. If you know a better way to use one of these systems, please open an issue.
 `;

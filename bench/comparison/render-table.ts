@@ -1,23 +1,23 @@
 /** The results as one table for a terminal, and a sentence for each cell without a value or with a failure. */
 import { formatLong, formatShort } from "./format-cell.ts";
-import { type Cell, type Comparison, ROWS } from "./results.ts";
+import { type Cell, type Comparison, ROWS, systemsOf } from "./results.ts";
 
-export function renderTable({ columns, cells }: Comparison): string {
-  const ids = Object.keys(columns);
-  const nameOf = (id: string): string => columns[id]?.name ?? id;
+export function renderTable(results: Comparison): string {
+  const { cells } = results;
+  const systems = systemsOf(results);
   // A line per system: titles of rows are too long for a column.
   const all = [
     ["", ...ROWS.map((row) => HEADS[row.id])],
-    ...ids.map((id) => [nameOf(id), ...ROWS.map((row) => formatShort(row.id, cells[row.id][id]))]),
+    ...systems.map(({ id, name }) => [name, ...ROWS.map((row) => formatShort(row.id, cells[row.id][id]))]),
   ];
   const widths = Array.from({ length: ROWS.length + 1 }, (_, column) =>
     Math.max(...all.map((line) => line[column]?.length ?? 0)),
   );
   const table = all.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   const sentences = ROWS.flatMap((row) =>
-    ids
-      .filter((id) => needsSentence(cells[row.id][id]))
-      .map((id) => `  ${HEADS[row.id]}, ${nameOf(id)}: ${formatLong(row.id, cells[row.id][id])}`),
+    systems
+      .filter(({ id }) => needsSentence(cells[row.id][id]))
+      .map(({ id, name }) => `  ${HEADS[row.id]}, ${name}: ${formatLong(row.id, cells[row.id][id])}`),
   );
   return [...table, ...(sentences.length === 0 ? [] : ["", ...sentences])].join("\n");
 }

@@ -98,6 +98,11 @@ export interface Description {
   readonly versions: Readonly<Record<string, string>>;
 }
 
+/** The systems that were measured. One that failed in every row, for example because it did not load, has no column. */
+export function systemsOf({ columns, cells }: Comparison): { readonly id: string; readonly name: string }[] {
+  return Object.keys(cells[ROWS[0].id]).map((id) => ({ id, name: columns[id]?.name ?? id }));
+}
+
 export interface Comparison {
   readonly format: 1;
   readonly command: string;

@@ -79,6 +79,19 @@ describe("the command", () => {
       for (const cell of Object.values(results.cells[id])) expect(table).toContain(formatShort(id, cell));
   });
 
+  test("names a system that failed in every row, with the reason", () => {
+    const why = "Error: it did not load";
+    const cells = Object.fromEntries(
+      ROWS.map(({ id }) => [id, { dbos: { kind: "failed", why } satisfies Cell }]),
+    ) as unknown as Comparison["cells"];
+    const failed: Comparison = { ...results, columns: {}, cells };
+    const lines = renderTable(failed).split("\n");
+    expect(lines[1]).toMatch(/^dbos +failed/);
+    expect(lines).toContain(`  loop, dbos: Failed in this run: ${why}`);
+    expect(renderPage(failed)).toContain(`| dbos | Failed in this run: ${why} |`);
+    expect(renderChart("loop", failed)).toContain(">dbos</text>");
+  });
+
   test("names repeated and lost effects", () => {
     const effects: Cell = {
       kind: "effects",
