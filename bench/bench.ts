@@ -3,6 +3,7 @@
  * of one run; absolute times say more about the machine. `npm run bench -- growth` runs one section, and
  * `npm run bench -- peers` compares with other systems.
  */
+import { exitOnSignals } from "../test/at-exit.ts";
 import { BenchError } from "./bench-error.ts";
 import { comparePeers } from "./comparison/run.ts";
 import { benchBack } from "./back.ts";
@@ -55,6 +56,9 @@ function refuse(error: unknown): never {
   console.error(error instanceof BenchError ? error.message : error);
   process.exit(1);
 }
+
+// Folders are then removed.
+exitOnSignals("SIGINT", "SIGTERM", "SIGHUP");
 
 if (process.argv[2] === "peers") {
   await comparePeers(process.argv.slice(3)).catch(refuse);

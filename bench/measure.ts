@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { atExit } from "../test/at-exit.ts";
 
 export interface Contender {
   readonly name: string;
@@ -43,9 +44,10 @@ export function median(values: readonly number[]): number {
 
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+  const remove = atExit(() => rmSync(folder, { recursive: true, force: true }));
   try {
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }

@@ -1,27 +1,24 @@
 /** Runs work on a real PostgreSQL server that is started for it. */
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import { atExit } from "../test/at-exit.ts";
+import { startServer } from "../test/postgres/start-server.ts";
+import { preparePublicRoot } from "../test/public-root.ts";
 
 /** @param options.durable flush every commit to the disk, as PostgreSQL does by default */
 export async function withPostgres<T>(
   work: (address: string) => Promise<T>,
   options: { readonly durable?: boolean } = {},
 ): Promise<T> {
-  const server = spawn(
-    process.execPath,
-    [
-      new URL("../test/postgres/server-process.ts", import.meta.url).pathname,
-      ...(options.durable === true ? ["durable"] : []),
-    ],
-    { stdio: ["pipe", "pipe", "ignore"] },
-  );
-  const said = await new Promise<string>((resolve) => createInterface(server.stdout).once("line", resolve));
-  const { address, failure } = JSON.parse(said) as { address?: string; failure?: string };
-  if (address === undefined) throw new Error(`PostgreSQL could not be started: ${failure}`);
+  // For root, the server runs as another user, who may not be able to read this checkout.
+  const root = preparePublicRoot();
+  const removeRoot = atExit(() => root.remove());
   try {
-    return await work(`${address}/postgres`);
+    const server = await startServer(root.path, options.durable === true ? "durable" : "password");
+    try {
+      return await work(`${server.address}/postgres`);
+    } finally {
+      await server.end();
+    }
   } finally {
-    server.stdin.end();
-    await new Promise((resolve) => server.once("close", resolve));
+    removeRoot();
   }
 }

@@ -4,6 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { atExit, exitCodeOf, exitOnSignals } from "../test/at-exit.ts";
 import { prepareCompileCache } from "../test/quick-start.ts";
 import { preparePublicRoot } from "../test/public-root.ts";
 import { buildPrograms } from "../test/soak/build-programs.ts";
@@ -11,6 +12,9 @@ import type { StoreName } from "../test/soak/plan.ts";
 import { readRecord, toRecord, totalOf } from "../test/soak/record.ts";
 import { LARGE, runSoak, type SoakResult } from "../test/soak/soak.ts";
 import type { Tally } from "../test/soak/tally.ts";
+
+/** Three weeks. A timer of Node that is longer than 24 days ends at once. */
+const MOST_MINUTES = 30_000;
 
 const USAGE = `npm run soak -- [options]
   --minutes N   how long faults happen (default 1; parts such as 0.5 are allowed)
@@ -46,8 +50,9 @@ function readOptions(): Options {
     process.exit(0);
   }
   const minutes = Number(values.minutes);
-  if (!(minutes > 0 && minutes < 100_000))
-    throw new Error(`--minutes must be a number above 0, not "${values.minutes}"`);
+  if (!(minutes > 0 && minutes <= MOST_MINUTES))
+    throw new Error(`--minutes must be a number above 0, up to ${MOST_MINUTES}, not "${values.minutes}"`);
+  if (values.record !== undefined) checkRecord(values.record);
   const stores = { sqlite: ["sqlite"], postgres: ["postgres"], both: ["sqlite", "postgres"] } as const;
   if (!Object.hasOwn(stores, values.store))
     throw new Error(`--store must be "sqlite", "postgres" or "both", not "${values.store}"`);
@@ -59,6 +64,19 @@ function readOptions(): Options {
     stores: stores[values.store as keyof typeof stores],
     json: values.json,
   };
+}
+
+/** Before the soak, which may take hours. */
+function checkRecord(file: string): void {
+  try {
+    readRecord(file);
+    appendFileSync(file, "");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`--record must be a file of results that can be written, not "${file}": ${reason}`, {
+      cause: error,
+    });
+  }
 }
 
 function whole(option: string, text: string, least: number): number {
@@ -121,12 +139,20 @@ try {
   console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
   process.exit(2);
 }
-const root = preparePublicRoot();
-const compiled = prepareCompileCache();
-const programs = buildPrograms();
 const stop = new AbortController();
-// A second one ends the soak immediately.
-process.once("SIGINT", () => stop.abort());
+process.on("SIGINT", () => {
+  // A second one ends the soak immediately.
+  if (stop.signal.aborted) process.exit(exitCodeOf("SIGINT"));
+  process.stderr.write("\nThe faults end, and the audit follows. Press Ctrl-C again to end without it.\n");
+  stop.abort();
+});
+exitOnSignals("SIGTERM", "SIGHUP");
+const root = preparePublicRoot();
+atExit(() => root.remove());
+const compiled = prepareCompileCache();
+atExit(() => compiled.remove());
+const programs = buildPrograms();
+atExit(() => programs.remove());
 
 async function soakOnce(seed: number, mostKills: number | undefined): Promise<SoakResult> {
   const { stores, minutes, json } = options;
@@ -142,7 +168,8 @@ async function soakOnce(seed: number, mostKills: number | undefined): Promise<So
     onProgress: createProgress(),
     endFaults: stop.signal,
   });
-  if (json) console.log(JSON.stringify(result, null, 2));
+  // With --record there may be several results: one line each.
+  if (json) console.log(JSON.stringify(result, null, options.record === undefined ? 2 : undefined));
   else printResult(result, options);
   return result;
 }
@@ -155,20 +182,15 @@ async function soakAndRecord(file: string): Promise<SoakResult> {
     const result = await soakOnce(seed, left > 0 ? left : undefined);
     appendFileSync(file, `${JSON.stringify(toRecord(result, minutes, new Date()))}\n`);
     const total = totalOf(readRecord(file));
-    console.log(
+    const print = options.json ? console.error : console.log;
+    print(
       `${file}: ${total.kills} kills in ${total.soaks} soaks, ${Math.round(total.seconds / 60)} minutes, ${total.faults} faults`,
     );
     if (result.faults.length > 0 || total.kills >= kills || stop.signal.aborted) return result;
   }
 }
 
-try {
-  const { record } = options;
-  const { faults } =
-    record === undefined ? await soakOnce(options.seed, options.kills) : await soakAndRecord(record);
-  process.exitCode = faults.length === 0 ? 0 : 1;
-} finally {
-  programs.remove();
-  compiled.remove();
-  root.remove();
-}
+const { record } = options;
+const { faults } =
+  record === undefined ? await soakOnce(options.seed, options.kills) : await soakAndRecord(record);
+process.exitCode = faults.length === 0 ? 0 : 1;

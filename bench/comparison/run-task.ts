@@ -1,6 +1,7 @@
 /** Runs one measurement in its own process. */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { atExit } from "../../test/at-exit.ts";
 import type { Report, Task } from "./one.ts";
 
 const PROGRAM = fileURLToPath(new URL("./one.ts", import.meta.url));
@@ -16,6 +17,7 @@ export function startTask(task: Task, timeoutMs: number): Running {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: { ...process.env, MASTRA_TELEMETRY_DISABLED: "1", LANGSMITH_TRACING: "false" },
   });
+  const kill = atExit(() => void child.kill("SIGKILL"));
   let errors = "";
   let report: Report | undefined;
   let isKilled = false;
@@ -33,6 +35,7 @@ export function startTask(task: Task, timeoutMs: number): Running {
   const result = new Promise<Awaited<Running["result"]>>((resolve) => {
     child.once("close", () => {
       clearTimeout(timer);
+      kill();
       if (report !== undefined) resolve(report);
       else if (isKilled) resolve("killed");
       else if (isLate) resolve({ failure: `It was not done after ${timeoutMs / 1_000} s.` });

@@ -16,12 +16,12 @@ export interface PostgresServer {
 
 /**
  * @param root the project, in a location that every user of the machine can read
- * @param auth the authentication method of the server
+ * @param auth the authentication method of the server; `durable`: a password, and the durability that PostgreSQL has by default
  * @param keepsCommits whether a commit outlives a crash of the server. Slower.
  */
 export async function startServer(
   root: string,
-  auth: "password" | "scram-sha-256" = "password",
+  auth: "password" | "scram-sha-256" | "durable" = "password",
   keepsCommits = false,
 ): Promise<PostgresServer> {
   const given = [auth, ...(keepsCommits ? ["keeps-commits"] : [])];
@@ -45,7 +45,7 @@ export async function startServer(
   };
   const { address, failure } = JSON.parse(await nextLine()) as { address?: string; failure?: string };
   if (address === undefined) {
-    throw new Error(`PostgreSQL could not be started for the tests that need it: ${failure}`);
+    throw new Error(`PostgreSQL could not be started: ${failure}`);
   }
   return {
     address,

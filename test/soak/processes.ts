@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CRASH_VARIABLE } from "../../src/testing/crash/crash-point.ts";
+import { atExit } from "../at-exit.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ProcessPlan, Role } from "./plan.ts";
 import type { SoakInput } from "./programs/soak-process.ts";
@@ -53,12 +54,15 @@ export function startProcess({ name, role, file, plan, input, ledger, tally }: S
       [CRASH_VARIABLE]: fate.kind === "kill-at-point" ? `${fate.point}:${fate.occurrence}` : "",
     },
   });
+  // A stopped process does not notice that the soak has ended.
+  const kill = atExit(() => void child.kill("SIGKILL"));
   tally.trace(`${name} starts for ${fate.kind}${input.runId === "" ? "" : ` with ${input.runId}`}`);
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-LONGEST_STDERR);
   });
   const ended = once(child, "exit").then(([code, signal]): ProcessEnd => {
+    kill();
     over.abort();
     ledger.forget(name);
     if (signal === "SIGKILL") {

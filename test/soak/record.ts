@@ -25,7 +25,15 @@ export function toRecord(result: SoakResult, minutes: number, at: Date): Recorde
 export function readRecord(file: string): RecordedSoak[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n");
-  return lines.filter((line) => line !== "").map((line) => recordedSoak.parse(JSON.parse(line)));
+  return lines.flatMap((line, index) => (line === "" ? [] : [parseLine(line, index + 1)]));
+}
+
+function parseLine(line: string, number: number): RecordedSoak {
+  try {
+    return recordedSoak.parse(JSON.parse(line));
+  } catch (error) {
+    throw new Error(`line ${number} is not a result of a soak`, { cause: error });
+  }
 }
 
 export interface Total {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createScriptedAnthropic } from "../../src/testing/anthropic/scripted-anthropic.ts";
+import { atExit } from "../at-exit.ts";
 import { Random } from "../random.ts";
 import type { BuiltPrograms } from "./build-programs.ts";
 import type { Database } from "./database.ts";
@@ -63,6 +64,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const tally = new Tally();
   const random = new Random(seed);
   const rootDir = mkdtempSync(join(tmpdir(), "toolwright-soak-root-"));
+  const removeRoot = atExit(() => rmSync(rootDir, { recursive: true, force: true }));
   const databases: Database[] = [];
   const faultsOver = new AbortController();
   await using ledger = await openLedger(tally);
@@ -111,7 +113,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     }
   } finally {
     for (const database of databases) await database[Symbol.asyncDispose]();
-    rmSync(rootDir, { recursive: true, force: true });
+    removeRoot();
   }
   return {
     seed,

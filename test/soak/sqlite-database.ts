@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { atExit } from "../at-exit.ts";
 import type { Database } from "./database.ts";
 
 const DISK = "2g";
@@ -16,6 +17,10 @@ export function createSqliteDatabase(): Database {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-soak-"));
   chmodSync(folder, 0o700);
   const isMounted = mount(folder, `size=${DISK}`);
+  const remove = atExit(() => {
+    if (isMounted) execFileSync("umount", ["--lazy", folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
   const address = join(folder, "store.db");
   return {
     name: "sqlite",
@@ -28,10 +33,7 @@ export function createSqliteDatabase(): Database {
       else await fill(folder, forMs);
       return true;
     },
-    [Symbol.asyncDispose]: async () => {
-      if (isMounted) execFileSync("umount", ["--lazy", folder]);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: async () => remove(),
   };
 }
 
