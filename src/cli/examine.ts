@@ -10,7 +10,7 @@ import { readManifest } from "../load/package-root.ts";
 import { withStore } from "../operate/find-run.ts";
 import { countRuns } from "../operate/list-runs.ts";
 import { printedWord } from "../terminal/terminal-text.ts";
-import { stateOfStore, withoutPassword } from "../operate/store-address.ts";
+import { stateOfStore, withoutPassword, withoutWaiting } from "../operate/store-address.ts";
 
 export interface Check {
   readonly name: string;
@@ -59,7 +59,8 @@ async function examineStore(path: string): Promise<Check> {
     return { name: "store", status: "wrong", detail, remedy: `mkdir -p ${printedWord(folder)}` };
   }
   try {
-    const runs = await withStore(path, countRuns);
+    // A server that starts is not waited for: the check should say so at once.
+    const runs = await withStore(withoutWaiting(path), countRuns);
     const counts = Object.entries(runs).map(([status, count]) => `${count} ${status}`);
     return good("store", `${withoutPassword(path)}: ${counts.length === 0 ? "no runs" : counts.join(", ")}`);
   } catch (error) {

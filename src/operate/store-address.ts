@@ -43,6 +43,17 @@ export function absoluteAddress(address: string, folder = "."): string {
   return isStoreFile(address) ? resolve(folder, address) : address;
 }
 
+/** For a check: the address of a database that is not waited for, unless the address itself says how long. */
+export function withoutWaiting(address: string): string {
+  if (!isPostgresAddress(address)) return address;
+  const given = new URLSearchParams(address.split("?").slice(1).join("?"));
+  const added = Object.entries({ connectTimeoutMs: "5000", retryMs: "0" }).flatMap(([name, value]) =>
+    given.has(name) ? [] : [`${name}=${value}`],
+  );
+  if (added.length === 0) return address;
+  return `${address}${address.includes("?") ? "&" : "?"}${added.join("&")}`;
+}
+
 /** Masks passwords, including those that contain an @ and those among the parameters. */
 export function withoutPassword(address: string): string {
   if (!isPostgresAddress(address) && !isForeignAddress(address)) return address;

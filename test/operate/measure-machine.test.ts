@@ -1,14 +1,17 @@
 /** `toolwright doctor --bench`: what it reports, what it advises, and that it leaves nothing behind. Never how fast. */
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Client } from "pg";
 import { describe, expect, test, vi } from "vitest";
+import { adviceAfter } from "../../src/operate/machine/call-speed.ts";
 import { fileSystemOfType } from "../../src/operate/machine/file-system.ts";
 import { measureMachine } from "../../src/operate/machine/measure-machine.ts";
-import { judge, type Measurement } from "../../src/operate/machine/measurement.ts";
-import { inSchema } from "../../src/operate/machine/postgres-speed.ts";
+import { judge, type Measurement, sample } from "../../src/operate/machine/measurement.ts";
+import { commitJudgement, inSchema, isTooDistant } from "../../src/operate/machine/postgres-speed.ts";
+import { withoutWaiting } from "../../src/operate/store-address.ts";
 import { freshPostgres } from "../postgres/fresh-postgres.ts";
 import { createFolder, start, toolwright } from "../cli/command.ts";
 import { until } from "../semantics/harness.ts";
@@ -75,6 +78,41 @@ describe("measures", () => {
     });
   });
 
+  test("only calls without a second connection", async () => {
+    const address = new URL(await freshPostgres());
+    const owner = new Client({ connectionString: address.href });
+    await owner.connect();
+    const role = `single_${randomBytes(6).toString("hex")}`;
+    await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'single' CONNECTION LIMIT 1`);
+    await owner.query(`GRANT CREATE ON DATABASE ${address.pathname.slice(1)} TO ${role}`);
+    address.username = role;
+    address.password = "single";
+    const measurements = await measureMachine(address.href, BUDGET);
+    expect(measurements.map(({ name, ms }) => [name, ms !== null]).slice(0, 5)).toEqual([
+      ["round-trip", true],
+      ["commit", true],
+      ["commit-full", true],
+      ["call", false],
+      ["side-effect", false],
+    ]);
+    expect(measurements[3]?.detail).toContain("too many connections");
+    const { rows } = await owner.query("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'toolwright%'");
+    await owner.end();
+    expect(rows).toEqual([]);
+  });
+
+  test("only the sandbox, if the check of the store has failed", async () => {
+    const storeFailure = { detail: "it does not answer", remedy: "Start it." };
+    const measurements = await measureMachine("postgres://127.0.0.1:1/none", { ...BUDGET, storeFailure });
+    expect(namesOf(measurements)).toEqual(["commit", "sandbox"]);
+    expect(measurements[0]).toMatchObject({
+      ms: null,
+      status: "note",
+      detail: "not measured: it does not answer",
+      remedy: "Start it.",
+    });
+  });
+
   test("everything else, if the store cannot be reached", async () => {
     for (const store of ["/nonexistent/folder/app.db", "postgres://127.0.0.1:1/none"]) {
       const [first, sandbox] = await measureMachine(store, BUDGET);
@@ -122,6 +160,43 @@ test("a slow measurement has an advice, a fast one has none", () => {
     detail: "50 µs for one commit, the median of 9",
     remedy: null,
   });
+});
+
+test("stops when all measurements should be done, after three samples at least", async () => {
+  const { count } = await sample({ ms: 60_000, untilMs: performance.now() }, () => undefined);
+  expect(count).toBe(3);
+});
+
+test("does not blame the disk of a distant database", () => {
+  const judged = (medianMs: number): Measurement =>
+    judge(commitJudgement("commit", 100), { medianMs, count: 9 });
+  expect(judged(104)).toMatchObject({ status: "ok", remedy: null });
+  expect(judged(130)).toMatchObject({ status: "note", remedy: expect.stringContaining("disk") });
+});
+
+test("does not measure calls in a database where that would take too long", () => {
+  const untilMs = performance.now() + 5_000;
+  expect(isTooDistant(1, { ms: 1, untilMs })).toBe(false);
+  expect(isTooDistant(100, { ms: 1, untilMs })).toBe(true);
+  expect(isTooDistant(100, { ms: 1 })).toBe(false);
+});
+
+test("explains slow calls by what was slow before", () => {
+  const measured = (name: Measurement["name"], status: Measurement["status"]): Measurement => ({
+    ...{ name, status, ms: 1, samples: 3, detail: "", remedy: null },
+  });
+  const [roundTrip, commit] = [measured("round-trip", "note"), measured("commit-full", "note")];
+  expect(adviceAfter([roundTrip, commit])).toContain("round trips");
+  expect(adviceAfter([measured("round-trip", "ok"), commit])).toContain("advice for commits");
+  expect(adviceAfter([measured("commit", "ok")])).toContain("the processor");
+});
+
+test("a check of a database does not wait for it, unless its address says so", () => {
+  expect(withoutWaiting("app.db")).toBe("app.db");
+  expect(withoutWaiting("postgres://h/app")).toBe("postgres://h/app?connectTimeoutMs=5000&retryMs=0");
+  expect(withoutWaiting("postgres://h/app?retryMs=9")).toBe(
+    "postgres://h/app?retryMs=9&connectTimeoutMs=5000",
+  );
 });
 
 test("knows network disks and memory by the number of the file system", () => {

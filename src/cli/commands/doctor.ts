@@ -34,14 +34,20 @@ export function addDoctorCommand(program: Command): void {
         const checks = await examine(options.store);
         const isOk = checks.every((check) => check.status !== "wrong");
         printChecks(screen, checks);
-        const bench = options.bench === true ? await measure(screen, options.store) : undefined;
+        const wrong = checks.find(({ name, status }) => name === "store" && status === "wrong");
+        const bench = options.bench === true ? await measure(screen, options.store, wrong) : undefined;
         screen.printJson({ ok: isOk, checks, ...(bench === undefined ? {} : { bench }) });
         return isOk ? EXIT.finished : EXIT.failed;
       }),
     );
 }
 
-async function measure(screen: Screen, store: string): Promise<readonly Measurement[]> {
+/** @param storeFailure the check of the store, if it has failed: the measurement does not wait for the store again */
+async function measure(
+  screen: Screen,
+  store: string,
+  storeFailure: Check | undefined,
+): Promise<readonly Measurement[]> {
   const { measureMachine } = await import("../../operate/machine/measure-machine.ts");
   const { stopOnSignals } = await import("../../terminal/stop-on-signals.ts");
   screen.print("");
@@ -50,14 +56,16 @@ async function measure(screen: Screen, store: string): Promise<readonly Measurem
     onOverdue: () => undefined,
     exitCode: () => EXIT.failed,
   });
-  const measurements = await measureMachine(store, { signal: stop.signal }).catch((error: unknown) => {
-    if (stop.received === undefined) throw error;
-    throw new CliError(
-      "CLI_STOPPED",
-      `The measurement was stopped by ${stop.received}.`,
-      "It left nothing behind.",
-    );
-  });
+  const measurements = await measureMachine(store, { signal: stop.signal, storeFailure }).catch(
+    (error: unknown) => {
+      if (stop.received === undefined) throw error;
+      throw new CliError(
+        "CLI_STOPPED",
+        `The measurement was stopped by ${stop.received}.`,
+        "It left nothing behind.",
+      );
+    },
+  );
   printChecks(screen, measurements);
   return measurements;
 }

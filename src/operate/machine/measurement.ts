@@ -31,20 +31,25 @@ const MOST_SAMPLES = 2_000;
 /** For one measurement. */
 export interface Budget {
   readonly ms: number;
+  /** When all measurements should be done, on the clock of `performance.now()`. */
+  readonly untilMs?: number | undefined;
   /** Stops between two samples, so that the measurement can clean up. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Repeats the work until the budget is used up, at least three times.
+ * Repeats the work until the budget is used up, at least three times: that is more than the budget if the work takes long.
  * @throws the reason of the signal
  */
-export async function sample({ ms, signal }: Budget, work: () => unknown): Promise<Samples> {
+export async function sample(
+  { ms, untilMs = Infinity, signal }: Budget,
+  work: () => unknown,
+): Promise<Samples> {
   const times: number[] = [];
   // The first one opens, compiles and connects.
   await work();
-  const started = performance.now();
-  while (times.length < 3 || (performance.now() - started < ms && times.length < MOST_SAMPLES)) {
+  const endMs = Math.min(performance.now() + ms, untilMs);
+  while (times.length < 3 || (performance.now() < endMs && times.length < MOST_SAMPLES)) {
     // Without a turn of the event loop no signal arrives.
     await turn();
     signal?.throwIfAborted();
