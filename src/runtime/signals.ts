@@ -92,13 +92,15 @@ function* lockOpenRun(runId: string): Transaction<WorkflowRunRow> {
   if (status !== "finished" && status !== "failed" && status !== "cancelled") return run;
   throw new ToolwrightError(
     "WORKFLOW_RUN_OVER",
-    `Run "${runId}" is ${status}, so it takes no more signals.`,
+    `Run "${runId}" ${HOW_ENDED[status]}, so it takes no more signals.`,
     {
       details: { runId, status },
       effect: "none",
     },
   );
 }
+
+const HOW_ENDED = { finished: "has finished", failed: "has failed", cancelled: "was cancelled" } as const;
 
 /** Several tasks may wait for the name, and one that takes the payload is enough. The task itself checks again. */
 function problemForAll(waits: readonly OpenWait[], payload: unknown): string | undefined {

@@ -28,7 +28,9 @@ export async function checkTaskApproval(
   }
   if (props.onDeny === "skip") return recordTask(run, task, { attempt, status: "skipped" });
   const comment = approval.comment === null ? "" : ` Comment: ${approval.comment}`;
-  const error = new ToolwrightError("TOOL_APPROVAL_DENIED", `Task "${props.id}" was denied.${comment}`);
+  const error = new ToolwrightError("TOOL_APPROVAL_DENIED", `Task "${props.id}" was denied.${comment}`, {
+    hint: "The denial is final for this run: start another run. onDeny says whether a denied task fails the run.",
+  });
   return recordTask(run, task, { attempt, status: "failed", error, isLast: true });
 }
 

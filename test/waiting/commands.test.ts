@@ -177,7 +177,11 @@ it("sets, lists, pauses, resumes and deletes schedules", async () => {
     "often",
     "--json",
   ]);
-  expect(bad.json()).toMatchObject({ error: { code: "TOOL_OPTION_INVALID" } });
+  expect(bad.json()).toMatchObject({
+    error: { code: "TOOL_OPTION_INVALID", message: expect.stringMatching(/^--cron does not parse: /) },
+  });
+  const zone = ["schedule", "set", "x", "--workflow", "w", "--cron", "@daily", "--tz", "Berlin"];
+  expect((await toolwright(folder, zone)).stderr).toMatch(/^toolwright: --tz must be a time zone such as /);
   const unknown = await toolwright(folder, ["schedule", "sett", "x", "--json"]);
   expect(unknown.code).toBe(1);
   expect(unknown.json()).toMatchObject({ error: { code: "CLI_USAGE" } });

@@ -205,7 +205,7 @@ test("a signal to a run that has ended is an error, and never revives it", async
   expect((await resume()).status).toBe("finished");
   await expect(runtime.signal("r", "paid", { amount: 2 })).rejects.toMatchObject({
     code: "WORKFLOW_RUN_OVER",
-    message: 'Run "r" is finished, so it takes no more signals.',
+    message: 'Run "r" has finished, so it takes no more signals.',
   });
   const failing = workflow(() => (
     <Workflow name="fail">
@@ -217,7 +217,10 @@ test("a signal to a run that has ended is an error, and never revives it", async
     </Workflow>
   ));
   await start(failing, "failed");
-  await expect(runtime.signal("failed", "paid")).rejects.toMatchObject({ code: "WORKFLOW_RUN_OVER" });
+  await expect(runtime.signal("failed", "paid")).rejects.toMatchObject({
+    code: "WORKFLOW_RUN_OVER",
+    message: expect.stringContaining("has failed, so"),
+  });
   expect(await rowsOf(store, "SELECT name FROM toolwright_signals WHERE run_id = 'failed'")).toEqual([]);
   expect((await runtime.describeRun("failed")).status).toBe("failed");
 });

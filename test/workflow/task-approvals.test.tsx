@@ -55,6 +55,8 @@ it("a denial fails the run by default, and no later task starts", async () => {
   const result = await runWorkflow(workflow, { runId: "r", resume: true });
   expect(result.status).toBe("failed");
   expect(result.error?.message).toContain("seen");
+  // No model reads it: the operator does.
+  expect(result.error?.hint).toContain("start another run");
   expect(ran).toEqual([]);
 });
 

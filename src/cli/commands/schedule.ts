@@ -1,5 +1,6 @@
 /** `toolwright schedule set | list | pause | resume | rm`: recurring runs. */
 import { type Command, Option } from "commander";
+import { ToolwrightError } from "../../errors.ts";
 import type { Schedule, Schedules } from "../../runtime/schedules.ts";
 import { type Column, fitTable, outputWidth } from "../../terminal/fitted-table.ts";
 import { type Acting, acting, EXIT, examples, withCommonOptions } from "../command.ts";
@@ -78,11 +79,28 @@ function addSet(schedule: Command): void {
           );
         const input = options.input === undefined ? undefined : readJson("--input", options.input);
         const given = { name, workflow, cron, everyMs: every, tz, input, overlap, catchUp };
-        const set = await withSchedules(options.store, (schedules) => schedules.set(given));
+        const set = await withSchedules(options.store, (schedules) => schedules.set(given)).catch(nameFlag);
         printOne(screen, set);
         return EXIT.finished;
       }),
     );
+}
+
+const FLAGS: Readonly<Record<string, string>> = {
+  name: "<name>",
+  workflow: "--workflow",
+  cron: "--cron",
+  tz: "--tz",
+  input: "--input",
+};
+
+/** The library names its own function and options. */
+function nameFlag(error: unknown): never {
+  if (!ToolwrightError.is(error) || error.code !== "TOOL_OPTION_INVALID") throw error;
+  const [, option = "", problem] = /^runtime\.schedules\.set: (\w+)(.*)$/s.exec(error.message) ?? [];
+  const flag = FLAGS[option];
+  if (problem === undefined || flag === undefined) throw error;
+  throw new CliError(error.code, `${flag}${problem}`, error.hint);
 }
 
 function addList(schedule: Command): void {
@@ -147,7 +165,9 @@ async function withSchedules<T>(store: string, work: (schedules: Schedules) => P
 
 function printOne(screen: Screen, schedule: Schedule): void {
   screen.printJson(schedule);
-  const when = schedule.paused ? "is paused" : `next starts a run at ${timeOf(schedule.nextAtMs)}`;
+  const { paused, nextAtMs } = schedule;
+  const next = nextAtMs === null ? "starts no more runs" : `next starts a run at ${timeOf(nextAtMs)}`;
+  const when = paused ? "is paused" : next;
   screen.print(`Schedule "${schedule.name}" of workflow "${schedule.workflow}" ${when}.`);
 }
 
