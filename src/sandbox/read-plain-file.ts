@@ -23,7 +23,7 @@ export function readPlainFile(path: string, maxBytes: number, flags = 0): string
 }
 
 /**
- * Also for files of the kernel, such as a list of mounts, and for files that grow. As bytes first: where reads end in the
+ * Reads files of the kernel too, such as a list of mounts, and files that grow. Reads bytes first: where reads end in the
  * middle of a block, Node 24 corrupts its memory when it reads more than 64 KB as text. Throws if it cannot be read.
  */
 export function readText(file: string | number): string {

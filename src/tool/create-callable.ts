@@ -53,7 +53,7 @@ export function createCallable<Args, Output>(spec: ToolSpec): Tool<Args, Output>
     call: execute,
     run: execute,
     func: execute,
-    // Also for tools that may need approval after a crash, so that the loop pauses instead of reading an error.
+    // Tools that may need approval only after a crash have it too, so that the loop pauses instead of reading an error.
     ...(spec.needsApproval !== undefined || isUnrepeatable(spec)
       ? {
           async needsApproval(this: unknown, args: Args, options: ToolCallOptions) {

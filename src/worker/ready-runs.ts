@@ -6,7 +6,7 @@ import type { Host } from "../invoke/host.ts";
 import { listReady, type ReadyRun, readyStatement, type Served } from "../store/tables/queue.ts";
 import type { WorkerOptions } from "./options.ts";
 
-/** Names may come from inputs: the statement must not grow without end. */
+/** Names may come from inputs: the statement must not grow without limit. */
 const MOST_OTHER_NAMES = 100;
 
 export class ReadyRuns {

@@ -110,7 +110,7 @@ async function earlierAttempt(call: Call, row: RecordedCall): Promise<Result | u
         return undefined;
       }
       if (!runsInEachAttempt(spec)) return interrupted(call, row);
-      // The tool runs again after a success, so also after an error, but never alongside an interrupted try.
+      // The tool runs again after a success, and so after an error too, but never alongside an interrupted try.
       await assertSettled(call, row);
       await restoreApproval(call, row);
       return undefined;
@@ -260,7 +260,7 @@ async function resumeQuestion(call: Call, row: CallRow, question: ApprovalRow): 
   const rows = await store.read(() => callsByKey(row.scopeId, row.key));
   const done = lateSuccessIn(rows, row);
   const isHarmless = done === undefined && provedNoEffect(rows, row);
-  // An answer binds the call also if the try proves that it had no effect. To run it again is what happens then anyway.
+  // An answer binds the call even if the try proves that it had no effect. Without an answer, such a call runs again.
   const { status, outputJson } = question;
   const isOver = status === "denied" || (status === "approved" && outputJson !== null);
   if (done === undefined && (!isHarmless || isOver)) return resolveUnknown(call, row);

@@ -46,7 +46,7 @@ export function toRevertTool(spec: ToolSpec, revert: RevertFunction, planned: Pl
   );
 }
 
-/** As `execute` received them. If marks or digests do not fit the schema, as they are logged. */
+/** The arguments as `execute` received them, or as they are logged if their marks or digests do not fit the schema. */
 async function argsFor({ schema, parsesInput }: ToolSpec, { args }: RevertInput): Promise<unknown> {
   if (parsesInput) return args;
   const parsed = await schema.safeParseAsync(args);

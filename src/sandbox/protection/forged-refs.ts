@@ -36,7 +36,7 @@ export function forgedRefs(gitFolder: string): ForgedRef[] {
   return found;
 }
 
-/** Also of another work tree, by its name. */
+/** Including the ref of another work tree, which starts with the name of that work tree. */
 function isRef(target: string): boolean {
   return isRefPath(target.replace(/^(?:main-worktree|worktrees\/[^/]+)\//, "").split("/"));
 }

@@ -24,7 +24,7 @@ export function* exchangeRunTrace(runId: string, trace: string): Transaction<Ear
   return { own: readTextOrNull(row, "own"), parent: readTextOrNull(row, "parent") };
 }
 
-/** So that the column does not grow without end. */
+/** So that the column does not grow without limit. */
 const MOST_AGENTS = 64;
 const NO_TRACE = "-";
 

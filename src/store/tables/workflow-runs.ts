@@ -202,7 +202,7 @@ function endOf(run: WorkflowRunRow, status: EndStatus, nowMs: number): WorkflowR
 }
 
 /**
- * Releases a run that has not ended: a worker may take it at once.
+ * Releases a run that has not ended: a worker may take it immediately.
  * @param status `queued` if the process has given it back between two calls
  */
 export function* releaseRun(
