@@ -55,7 +55,8 @@ interface Named {
 
 /** The name of a task with its pass or turn, counted from 1 as in the explanation of a run. The first is not named. */
 export function taskName({ nodeId, path, kind }: Named): string {
-  const passes = path === "" ? [] : path.split(".").map((pass) => Number(pass) + 1);
+  // The path of reverts is a word: they are in no loop.
+  const passes = /^\d/.test(path) ? path.split(".").map((pass) => Number(pass) + 1) : [];
   return passes.every((pass) => pass === 1)
     ? nodeId
     : `${nodeId} (${kind === "turn" ? "turn" : "pass"} ${passes.join(".")})`;

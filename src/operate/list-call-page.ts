@@ -6,6 +6,7 @@ import { type CallCursor, type CallHead, listCallHeads } from "../store/tables/c
 import type { CallStatus } from "../store/tables/calls.ts";
 import { reportInterrupted } from "../store/tables/report-interrupted.ts";
 import { toShortText } from "../terminal/readable.ts";
+import { toShownStored } from "../util/truncate.ts";
 import { livenessIn } from "./run-owner.ts";
 
 export interface CallSummary {
@@ -28,7 +29,7 @@ export interface CallSummary {
   readonly fromCache: boolean;
   readonly isolation: string | null;
   readonly approvalId: string | null;
-  /** The first characters of the stored JSON. */
+  /** The JSON of the value as it is shown, or the first characters of the stored JSON if it is long. */
   readonly inputPreview: string | null;
   readonly outputPreview: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -68,15 +69,26 @@ export async function listCallPage(
 }
 
 function toSummary({ finishedAtMs, replayedFrom, errorJson, parentKey, ...call }: CallHead): CallSummary {
-  const { ownerId: _ownerId, ...shown } = call;
+  const { ownerId: _ownerId, inputPreview, outputPreview, ...shown } = call;
   const error = errorJson === null ? null : decodeError(errorJson);
   return {
     ...shown,
     parentKey: parentKey === "" ? null : parentKey,
     durationMs: finishedAtMs === null ? null : Math.max(0, finishedAtMs - call.startedAtMs),
     replayed: replayedFrom !== null,
+    inputPreview: toShownPreview(inputPreview),
+    outputPreview: toShownPreview(outputPreview),
     error: error && { code: error.code, message: toShortText(error.message, 300) },
   };
+}
+
+/** Without the tags of the stored form, unless it is only the beginning of a long value. */
+function toShownPreview(json: string | null): string | null {
+  try {
+    return json === null ? null : toShownStored(json);
+  } catch {
+    return json;
+  }
 }
 
 function toCursor({ startedAtMs, seq, attempt, key }: CallCursor): string {

@@ -63,6 +63,7 @@ test("a run is reverted step by step, with the exit codes of each, and forked", 
     expect.stringMatching(/mail in tell.*has no revert function/),
   ]);
   expect(effects().slice(3)).toEqual(["cancel flight", "cancel hotel"]);
+  expect((await toolwright(folder, ["calls", "t1"])).stdout).toMatch(/^revert +1 +\d+ +revert:book /m);
   expect((await toolwright(folder, ["resume", "t1"])).code).toBe(1);
 });
 

@@ -22,6 +22,11 @@ const text = defineTool({
   schema: z.object({ length: z.number() }),
   execute: async ({ length }) => "x".repeat(length),
 });
+const dated = defineTool({
+  name: "dated",
+  schema: z.object({ length: z.number() }),
+  execute: ({ length }) => (length === 0 ? undefined : { at: new Date("2026-01-01T00:00:00Z") }),
+});
 const pay = defineTool({
   name: "pay",
   schema: z.object({ amount: z.number() }),
@@ -136,6 +141,18 @@ describe.each(STORE_KINDS)("on $name", (kind) => {
     expect(thinks?.status).toBe("finished");
     expect(Number(thinks?.startedAtMs)).toBeLessThanOrEqual(seenAtMs);
     expect(Number(thinks?.finishedAtMs)).toBeGreaterThan(seenAtMs);
+  });
+
+  test("previews of calls have no tags of the stored form", async () => {
+    const { runtime, store } = await open(kind);
+    await runtime.run({ runId: "r" }, async () => {
+      for (const length of [0, 3]) await runtime.call(dated, { length });
+    });
+    const { calls } = await listCallPage(store, "r");
+    expect(calls.map(({ outputPreview }) => outputPreview)).toEqual([
+      '{"at":"2026-01-01T00:00:00.000Z"}',
+      "null",
+    ]);
   });
 
   test("pages of calls show previews, newest first; a part is read piece by piece", async () => {

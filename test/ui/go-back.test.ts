@@ -51,5 +51,6 @@ test("a run is forked and reverted from its page, after a look at what would hap
   await page.getByRole("button", { name: "Revert run" }).click();
   await page.getByText("Reverted", { exact: true }).waitFor();
   expect(ledger.slice(2)).toEqual(["cancel flight", "cancel hotel"]);
+  await page.getByRole("cell", { name: "revert", exact: true }).nth(1).waitFor();
   expect(offences).toEqual([]);
 });

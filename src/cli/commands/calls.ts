@@ -65,7 +65,8 @@ export function addCallsCommand(program: Command): void {
           return outputJson === null ? "" : toShownStored(outputJson);
         };
         const rows = calls.map((call) => [
-          call.path === "0" ? call.nodeId : `${call.nodeId}[${call.path}]`,
+          // The path of reverts is a word: they are in no loop.
+          call.path === "0" || !/^\d/.test(call.path) ? call.nodeId : `${call.nodeId}[${call.path}]`,
           String(call.attempt),
           String(call.seq),
           call.toolName,
