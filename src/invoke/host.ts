@@ -3,6 +3,7 @@ import type { ToolSettings } from "../definition/tool-settings.ts";
 import type { Models } from "../definition/models.ts";
 import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { CommitLevel, Store, Transaction } from "../store/store.ts";
+import type { RecordedTask } from "../store/tables/recorded-responses.ts";
 import type { MeasuringClock } from "../util/clock.ts";
 import type { Call } from "./call.ts";
 import type { WaitGraph } from "./wait-graph.ts";
@@ -43,6 +44,8 @@ export interface ClaimedByWorker {
   readonly release: RunRelease;
   /** The epoch of the claim, for a run that is not a workflow: its scopes check it. */
   readonly epoch?: number | undefined;
+  /** For a program: its tasks that have ended and hold secrets, which are deleted when the program has. */
+  readonly ended?: RecordedTask[] | undefined;
 }
 
 export interface Host {

@@ -213,7 +213,7 @@ function slotAt(
 function deletedResponse({ identity: { runId, nodeId }, attempt }: Scope): ToolwrightError {
   return new ToolwrightError(
     "TOOL_RUN_DELETED",
-    `Retention has deleted a model response that attempt ${attempt} of task "${nodeId}" in run "${runId}" needs.`,
+    `A model response that attempt ${attempt} of task "${nodeId}" in run "${runId}" needs was deleted: by retention, or when the task had ended, since its tools hide values.`,
     {
       details: { runId, nodeId, attempt },
       effect: "none",

@@ -4,21 +4,30 @@
  */
 import type { Outcome } from "../invoke/outcome.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { endReplay } from "../invoke/recording/keep-recording.ts";
+import { endProgramTask } from "../invoke/recording/keep-recording.ts";
 import { coverArgumentsOfCall } from "../store/tables/retention.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
 
-/** Only if the task called a tool that redacts: otherwise a repeated run still finds the responses. */
+/**
+ * Only if the task called a tool that redacts: otherwise a repeated run still finds the responses. In a run that a worker has
+ * claimed, this waits for the end of its program: if the worker dies before, the next one runs the whole program again.
+ */
 export async function deleteSecretsOfTask(scope: Scope): Promise<void> {
   if (!scope.holdsSecrets || scope.waiting.size > 0) return;
-  const { identity } = scope;
+  const { identity, host } = scope;
   const { runId, nodeId, path } = identity;
-  await scope.host.streams.beforeDeletion(runId);
+  const task = { runId, task: { nodeId, path } };
+  const ended = host.claimed.get(runId)?.ended;
+  if (ended !== undefined) {
+    ended.push(task);
+    return;
+  }
+  await host.streams.beforeDeletion(runId);
   await write(scope, `secrets of ${scope.text}`, function* () {
     // Another process has taken over and still needs them.
     if ((yield* findScope(identity))?.epoch !== scope.writer.epoch) return;
-    yield* endReplay({ runId, task: { nodeId, path } });
+    yield* endProgramTask(task);
   });
 }
 

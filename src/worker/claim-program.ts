@@ -2,12 +2,14 @@
 import { ToolwrightError } from "../errors.ts";
 import { encodeCleanError, wrapThrown } from "../invoke/error-record.ts";
 import { runClaimName } from "../invoke/failed-writes.ts";
-import type { Host } from "../invoke/host.ts";
+import type { ClaimedByWorker, Host } from "../invoke/host.ts";
+import { endProgramTask } from "../invoke/recording/keep-recording.ts";
 import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { keepProgramInput } from "../store/tables/recordings.ts";
 import { claimProgram, endProgram, readProgram, releaseProgram } from "../store/tables/program-claims.ts";
+import type { RecordedTask } from "../store/tables/recorded-responses.ts";
 import { readOwnersOfScopes } from "../store/tables/scopes.ts";
 import { systemClock } from "../util/clock.ts";
 import { decode } from "../util/encode.ts";
@@ -51,11 +53,16 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   options.onClaimed(claimed.takeovers);
   release.setTasks(1);
   const input = stored.inputJson === null ? undefined : decode(stored.inputJson);
-  const ended = await runUntilFree(options, claimed.epoch, input);
+  const tasks: RecordedTask[] = [];
+  const ended = await runUntilFree(options, { release, epoch: claimed.epoch, ended: tasks }, input);
+  if (tasks.length > 0) await host.streams.beforeDeletion(runId);
   const write = function* (): Transaction<void> {
-    if (ended.kind === "released") return yield* releaseProgram(runId, held, host.clock.now());
+    const now = host.clock.now();
+    if (ended.kind === "released") return yield* releaseProgram(runId, held, now);
     yield* keepProgramInput(runId);
-    yield* endProgram(runId, held, ended.errorJson, host.clock.now());
+    const hasFinished = yield* endProgram(runId, held, ended.errorJson, now);
+    // One that waits or has failed may run again, and then needs what its models said.
+    if (hasFinished) for (const task of tasks) yield* endProgramTask(task);
   };
   await host.store.transaction(write, "normal").catch((error: unknown) => {
     host.failedWrites.add(runClaimName(runId, held.epoch), write);
@@ -70,9 +77,8 @@ type Ended = { readonly kind: "released" } | { readonly kind: "ended"; readonly 
  * A program of this process may open the run after the worker has claimed it, and before the worker's own program does. Neither
  * has failed then: the worker's program runs again when the other one has closed what it opened, and finds what is recorded.
  */
-async function runUntilFree(options: ProgramRun, epoch: number, input: unknown): Promise<Ended> {
+async function runUntilFree(options: ProgramRun, own: ClaimedByWorker, input: unknown): Promise<Ended> {
   const { host, runId, release } = options;
-  const own = { release, epoch };
   const onReturned = (): void => {
     if (host.claimed.get(runId) === own) host.claimed.delete(runId);
   };

@@ -1,4 +1,5 @@
 /** Rule 37: values hidden by `redact`, or by the rule for `write` and `edit`, leave the store when their task ends. */
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +9,16 @@ import {
   createRuntime,
   createSmartAgent,
   createSmithers,
+  createWorker,
   defineTool,
   edit,
+  type ProgramJob,
   runAgentLoop,
   runWorkflow,
   write,
   type Runtime,
   type Tool,
+  type Worker,
 } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import { jsx } from "toolwright/jsx-runtime";
@@ -61,6 +65,25 @@ const login = defineTool({
   redact: { input: ["password"], output: ["token"] },
   execute: ({ user, password }) => ({ user, token: `token-${password}`, echo: `for ${password}` }),
 });
+
+/** A loop whose model sends this text, once, with a secret. */
+function createSend() {
+  const sent: string[] = [];
+  const send = defineTool({
+    name: "send",
+    schema: z.object({ text: z.string(), password: z.string() }),
+    sideEffect: true,
+    acceptsIdempotencyKey: true,
+    redact: { input: ["password"] },
+    execute: ({ text }) => sent.push(text),
+  });
+  const sendAs = (text: string) => () => {
+    const input = { text, password: SECRET };
+    const model = recordModel(createScriptedModel([[{ toolName: "send", input }], "Sent."]));
+    return generateText({ model, tools: { send }, prompt: "Tell Ann.", stopWhen: isStepCount(4) });
+  };
+  return { sent, sendAs };
+}
 
 const WRITE = { toolName: "write", input: { path: "a.txt", content: SECRET } };
 const LOGIN = { toolName: "login", input: { user: "ann", password: SECRET } };
@@ -145,6 +168,61 @@ test("rule 37: an AI SDK loop in runtime.run, with a recorded model", async () =
   await place.runtime.run({ runId: "r" }, () =>
     generateText({ model, tools: { write, edit, login }, prompt: "Go.", stopWhen: isStepCount(4) }),
   );
+  await place.expectNowhere(SECRET);
+});
+
+test("rule 7: a task whose responses were deleted for their secrets is not asked again after an effect, so nothing happens twice", async () => {
+  const place = createPlace();
+  const { sent, sendAs } = createSend();
+  const run = (text: string) => place.runtime.run({ runId: "r" }, sendAs(text));
+  await run("hello");
+  await expect(run("good morning")).rejects.toMatchObject({ code: "TOOL_RUN_DELETED", effect: "none" });
+  expect(sent).toEqual(["hello"]);
+  // Another attempt asks again, and says so to the model.
+  await place.runtime.run({ runId: "r", attempt: 2 }, sendAs("hello"));
+  expect(sent).toEqual(["hello"]);
+  await place.expectNowhere(SECRET);
+});
+
+test("a task whose responses were deleted for their secrets, and that had no effect to repeat, may be asked again", async () => {
+  const place = createPlace();
+  const model = createScriptedModel([[WRITE], "Done.", [WRITE], "Done again."]);
+  const work = () =>
+    generateText({ model: recordModel(model), tools: { write }, prompt: "Go.", stopWhen: isStepCount(4) });
+  await place.runtime.run({ runId: "r" }, work);
+  expect((await place.runtime.run({ runId: "r" }, work)).text).toBe("Done again.");
+  await place.runtime[Symbol.asyncDispose]();
+});
+
+test("rule 7: a worker's program that is interrupted between two tasks requests no response of the first again", async () => {
+  const place = createPlace();
+  const { runtime } = place;
+  const { sent, sendAs } = createSend();
+  const reached = Promise.withResolvers<void>();
+  const worked: string[] = [];
+  const start = async (on: Runtime, text: string): Promise<Worker> => {
+    const report = async ({ runId, signal }: ProgramJob): Promise<void> => {
+      await on.run({ runId, nodeId: "tell" }, sendAs(text));
+      if (text === "hello") {
+        reached.resolve();
+        await once(signal, "abort");
+      }
+      await on.run({ runId, nodeId: "end" }, () => worked.push(text));
+    };
+    const worker = createWorker({ runtime: on, programs: { report }, drainMs: 0 });
+    await worker.start();
+    return worker;
+  };
+  const first = await start(runtime, "hello");
+  await runtime.enqueue("report", { kind: "program", runId: "r" });
+  await reached.promise;
+  await first.drain();
+  const next = await start(runtime, "good morning");
+  await next.idle();
+  await next.drain();
+  expect(worked).toEqual(["good morning"]);
+  expect(sent).toEqual(["hello"]);
+  expect(await runtime.describeRun("r")).toMatchObject({ status: "finished" });
   await place.expectNowhere(SECRET);
 });
 

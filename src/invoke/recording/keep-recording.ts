@@ -9,14 +9,16 @@ import {
   readKeptResponses,
   readKeptValues,
   type RecordedPlace,
+  type RecordedTask,
   replaceResponse,
 } from "../../store/tables/recorded-responses.ts";
 import { isRecorded, saveRecordedCopy } from "../../store/tables/recordings.ts";
 import {
   coverArgumentsIn,
-  emptyResponsesOf,
+  emptyResponsesIn,
   forgetParts,
   forgetResponsesIn,
+  hasUnrepeatableEffects,
 } from "../../store/tables/retention.ts";
 import { redactedParts } from "../../stream/redacted-parts.ts";
 import { decode, encode } from "../../util/encode.ts";
@@ -60,10 +62,23 @@ export function* endReplay(
   return covered + forgotten + changes;
 }
 
+/**
+ * The same for a task of a program that has ended. What its function returned is not stored, so the program may run it again. A
+ * model that is asked again could repeat its effects in other words, so it must not be asked for these responses. If the
+ * task had no such effect, it may.
+ */
+export function* endProgramTask(task: RecordedTask): Transaction<void> {
+  if ((yield* isRecorded(task.runId)) || !(yield* hasUnrepeatableEffects(task))) yield* endReplay(task);
+  else {
+    yield* coverArgumentsIn(task);
+    yield* emptyResponsesIn(task);
+  }
+}
+
 /** For a run that retention gives up: a process that resumes or repeats it must not ask for these responses again. */
 export function* giveUpReplay(runId: string): Transaction<number> {
   if (yield* isRecorded(runId)) return yield* endReplay({ runId });
-  return (yield* coverArgumentsIn({ runId })) + (yield* emptyResponsesOf(runId));
+  return (yield* coverArgumentsIn({ runId })) + (yield* emptyResponsesIn({ runId }));
 }
 
 export interface RedactedResponse {

@@ -162,16 +162,19 @@ const IS_DECIDED = `SELECT 1 FROM toolwright_runs r WHERE r.id = ?1 AND r.is_due
   WHERE a.run_id = ?1 AND a.status IN ('approved', 'denied') AND a.redeemed_at_ms IS NULL
     AND c.status NOT IN ('success', 'error', 'denied'))`;
 
-/** The program has returned or thrown. It waits if one of its calls waits for approval. */
+const IS_FINISHED = "SELECT 1 AS one FROM toolwright_runs WHERE id = ?1 AND state = 'finished'";
+
+/** The program has returned or thrown. It waits if one of its calls waits for approval. Returns whether it has finished. */
 export function* endProgram(
   runId: string,
   claim: HeldClaim,
   errorJson: string | null,
   nowMs: number,
-): Transaction<void> {
-  if (!(yield* dropClaim(runId, claim))) return;
+): Transaction<boolean> {
+  if (!(yield* dropClaim(runId, claim))) return false;
   const isDecided = (yield* first(IS_DECIDED, runId)) !== undefined;
   yield* settleRun(runId, errorJson, nowMs, isDecided);
+  return (yield* first(IS_FINISHED, runId)) !== undefined;
 }
 
 /** The worker gives the run back: another worker may take it immediately. */

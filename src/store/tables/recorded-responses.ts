@@ -10,6 +10,11 @@ export interface RecordedPlace {
   readonly task?: { readonly nodeId: string; readonly path: string } | undefined;
 }
 
+/** A task of a run. */
+export interface RecordedTask extends RecordedPlace {
+  readonly task: NonNullable<RecordedPlace["task"]>;
+}
+
 export interface KeptResponse {
   readonly scopeId: number;
   readonly nodeId: string;

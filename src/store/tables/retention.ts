@@ -6,7 +6,7 @@ import { readInteger, readIntegerOrNull, readText, readTextOrNull } from "./colu
 import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { hasOpenForks } from "./forks.ts";
-import type { RecordedPlace } from "./recorded-responses.ts";
+import type { RecordedPlace, RecordedTask } from "./recorded-responses.ts";
 import { DELETED_RESPONSE } from "./responses.ts";
 import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
@@ -51,19 +51,34 @@ export function* forgetResponsesIn({ runId, task }: RecordedPlace): Transaction<
 const UNCOMMITTED = "DELETE FROM toolwright_stream_parts WHERE response <> '' AND scope_id IN";
 
 /**
- * Deletes what models said in a run that has not ended, or may be repeated. The rows stay without it: without a trace, the
- * loop would ask its model again, and could repeat its effects in other words.
+ * Deletes what models said in a run or a task that has not ended, or may be repeated. The rows stay without it: without a trace,
+ * the loop would ask its model again, and could repeat its effects in other words.
  */
-export function* emptyResponsesOf(runId: string): Transaction<number> {
-  yield* sealUnread(runId, scopesIn({ runId }));
-  const parts = yield* change(`DELETE FROM toolwright_stream_parts WHERE scope_id IN ${SCOPES}`, runId);
+export function* emptyResponsesIn(location: RecordedPlace): Transaction<number> {
+  const scopes = scopesIn(location);
+  yield* sealUnread(location.runId, scopes);
+  const parts = yield* change(
+    `DELETE FROM toolwright_stream_parts WHERE scope_id IN ${scopes.sql}`,
+    ...scopes.parameters,
+  );
   const emptied = yield* change(
-    `UPDATE toolwright_responses SET response_json = ?2, request_json = NULL, parts_json = NULL, last_index = -1
-     WHERE scope_id IN ${SCOPES} AND response_json <> ?2`,
-    runId,
-    DELETED_RESPONSE,
+    `UPDATE toolwright_responses SET response_json = '${DELETED_RESPONSE}', request_json = NULL, parts_json = NULL, last_index = -1
+     WHERE scope_id IN ${scopes.sql} AND response_json <> '${DELETED_RESPONSE}'`,
+    ...scopes.parameters,
   );
   return parts + emptied;
+}
+
+/** Whether a call of the task may have had an effect that an equal call does not repeat. */
+export function* hasUnrepeatableEffects({ runId, task }: RecordedTask): Transaction<boolean> {
+  const row = yield* first(
+    `SELECT 1 AS one FROM toolwright_calls WHERE scope_id IN ${SCOPES_OF_TASK} AND unrepeatable = 1 AND tries > 0
+       AND (reruns IS NULL OR reruns = 0) AND (effect IS NULL OR effect <> 'none') LIMIT 1`,
+    runId,
+    task.nodeId,
+    task.path,
+  );
+  return row !== undefined;
 }
 
 /** Deletes the parts of responses that were not committed. Results of calls are stored redacted. */
