@@ -79,7 +79,7 @@ test("worker: a run that waited, and whose code has changed, is left; ps, why an
   const folder = createFolder({
     "toolwright.config.ts":
       'export default { workflows: { slept: "./slept.tsx", signalled: "./signalled.tsx" } };\n',
-    "slept.tsx": waiting("slept", '<Sleep id="s" for="1ms" />'),
+    "slept.tsx": waiting("slept", '<Sleep id="s" for="1h" />'),
     "signalled.tsx": waiting("signalled", '<Signal id="s" name="go" />'),
   });
   for (const name of ["slept", "signalled"])
@@ -87,10 +87,17 @@ test("worker: a run that waited, and whose code has changed, is left; ps, why an
   for (const name of ["slept", "signalled"])
     appendFileSync(join(folder, `${name}.tsx`), "\n// Another version.\n");
   expect((await toolwright(folder, ["signal", "signalled", "go"])).code).toBe(0);
+  await using runtime = createRuntime({ store: join(folder, "toolwright.db") });
+  const { store } = await hostOf(runtime);
+  // The hour has passed.
+  for (const sql of [
+    "UPDATE toolwright_waits SET due_at_ms = 1 WHERE run_id = 'slept'",
+    "UPDATE toolwright_runs SET ready_at_ms = 1 WHERE id = 'slept'",
+  ])
+    await store.transaction(() => change(sql), "normal");
   expect((await toolwright(folder, ["worker", "--once"])).code).toBe(0);
   const changed =
     "Its workflow has changed since it started, so workers leave it until the changes are accepted.";
-  await using runtime = createRuntime({ store: join(folder, "toolwright.db") });
   const ps = await toolwright(folder, ["ps"]);
   for (const [runId, status] of [
     ["slept", "waiting-timer"],
