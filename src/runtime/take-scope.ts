@@ -50,7 +50,8 @@ export async function takeScopeFor(
       if (row.isSealed) throw runReverted(identity.runId);
       // Another owner took the scope first: check that owner.
       if (row.ownerId !== holder) return undefined;
-      if (claim !== undefined && !(yield* takeFromWorker(identity.runId, claim, row.id))) return undefined;
+      const resumer = { kind: run.kind, scopeId: row.id };
+      if (claim !== undefined && !(yield* takeFromWorker(identity.runId, claim, resumer))) return undefined;
       if (row.isOfNewRun !== true && !isOfWorkflow) {
         yield* reopenRun(identity.runId, { ...run, ownerId }, now);
         // A worker has claimed the run since the claim was read: check that worker.

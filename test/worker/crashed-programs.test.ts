@@ -161,6 +161,36 @@ describe.each(STORE_KINDS)("on $name", ({ fresh }) => {
     expect(inputs).toEqual([{ order: 17 }, { order: 17 }]);
   });
 
+  test("an agent whose worker has died is not ended by another task with its run id, and continues on the next worker", async () => {
+    const runtimeOn = await open();
+    const { charge, keys, revive } = createCharge();
+    const start = async (): Promise<Runtime> => {
+      const runtime = runtimeOn();
+      const model = createScriptedModel([[{ toolName: "charge", input: { cents: 4 } }], "Charged."]);
+      const cashier = createSmartAgent({ name: "cashier", model, tools: [charge], runtime });
+      const worker = createWorker({ runtime, agents: { cashier }, leaseMs: 2_000, drainMs: 0 });
+      await worker.start();
+      onTestFinished(() => worker.drain());
+      return runtime;
+    };
+    const dying = await start();
+    await dying.enqueue("cashier", { runId: "a", kind: "agent", input: "Charge 4." });
+    await until(() => keys.length === 1);
+    await kill(dying);
+    revive();
+    const runtime = runtimeOn();
+    await expect(runtime.run({ runId: "a", nodeId: "hook" }, () => undefined)).rejects.toMatchObject({
+      code: "TOOL_RUN_TAKEN",
+      message: expect.stringContaining('the agent "cashier"'),
+    });
+    await start();
+    await until(() => finished(runtime, "a"));
+    expect(new Set(keys).size).toBe(1);
+    const { store } = await hostOf(runtime);
+    const [turn] = await store.read(() => all("SELECT result_json FROM toolwright_turns"));
+    expect(turn?.["result_json"]).toContain("Charged.");
+  });
+
   test("a program that resumes the run of a dead worker itself keeps it: no other worker takes it", async () => {
     const runtimeOn = await open();
     const { charge, keys, revive } = createCharge();

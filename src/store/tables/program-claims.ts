@@ -3,7 +3,8 @@ import { readInteger, readTextOrNull } from "./columns.ts";
 import { change, first, type Row } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { markReady } from "./queue.ts";
-import { IS_FOR_WORKERS, settleRun } from "./runs.ts";
+import type { RunKind } from "../run-words.ts";
+import { IS_FOR_WORKERS, keptForWorkers, readRunRow, settleRun } from "./runs.ts";
 import { sealOtherScopes, sealRun } from "./scopes.ts";
 import { countTakeover } from "./takeovers.ts";
 
@@ -125,26 +126,41 @@ export function* readClaim(runId: string): Transaction<HeldClaim | undefined> {
     : { epoch: readInteger(row, "claim_epoch"), ownerId };
 }
 
+/** What opens a task of the run of a dead worker. */
+export interface Resumer {
+  readonly kind: RunKind;
+  /** The scope that it takes, with an epoch of its own. */
+  readonly scopeId: number;
+}
+
 /**
  * The run's own program resumes it after its worker has died: the run belongs to that program, and the worker is fenced.
  * Otherwise the run would still be listed as the dead worker's, and another worker would take it from the program.
  * `false` when the claim has changed since it was read.
- * @param scopeId the scope that the program takes, with an epoch of its own
+ * @throws TOOL_RUN_TAKEN for an agent that something else does not continue
  */
 export function* takeFromWorker(
   runId: string,
-  { epoch, ownerId }: HeldClaim,
-  scopeId: number,
+  claim: HeldClaim,
+  { kind, scopeId }: Resumer,
 ): Transaction<boolean> {
+  const { epoch, ownerId } = claim;
   const changes = yield* change(
     `UPDATE toolwright_runs SET claimed_by = NULL, claim_epoch = claim_epoch + 1, ready_at_ms = NULL, is_due = 0
-     WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by = ?3`,
+     WHERE id = ?1 AND claim_epoch = ?2 AND claimed_by = ?3 AND (kind <> 'agent' OR ?4 = 'agent')`,
     runId,
     epoch,
     ownerId,
+    kind,
   );
-  if (changes > 0) yield* sealOtherScopes(runId, ownerId, scopeId);
-  return changes > 0;
+  if (changes > 0) {
+    yield* sealOtherScopes(runId, ownerId, scopeId);
+    return true;
+  }
+  const held = yield* readClaim(runId);
+  const row = held?.epoch === epoch ? yield* readRunRow(runId) : undefined;
+  if (row !== undefined && row.kind !== kind) throw keptForWorkers(row);
+  return false;
 }
 
 function* dropClaim(runId: string, { epoch, ownerId }: HeldClaim): Transaction<boolean> {

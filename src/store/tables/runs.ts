@@ -141,8 +141,18 @@ export function* reopenRun(
   if (row !== undefined && row.kind !== "workflow") throw keptForWorkers(row);
 }
 
-function keptForWorkers({ runId, kind, name, state }: RunRow): ToolwrightError {
+export function keptForWorkers({ runId, kind, name, state }: RunRow): ToolwrightError {
   const details = { runId, kind, name, status: state };
+  if (state === "running")
+    return new ToolwrightError(
+      "TOOL_RUN_TAKEN",
+      `The worker of run "${runId}" has died: the next one continues it as the ${kind} "${name}".`,
+      {
+        details,
+        effect: "none",
+        hint: `Use another run id, or let a worker or your program resume the ${kind} first.`,
+      },
+    );
   if (state === "queued")
     return new ToolwrightError(
       "TOOL_RUN_TAKEN",
