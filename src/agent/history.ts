@@ -75,7 +75,10 @@ export class History {
       return;
     }
     const masked = calls.map((call) => this.#masked(call));
-    this.#add({ ...common, tool_calls: calls }, { ...common, tool_calls: masked });
+    const sent = { ...common, tool_calls: calls };
+    // Nothing is hidden: one message, which the next invoke need not measure and convert again.
+    const isSame = masked.every((call, index) => call === calls[index]);
+    this.#add(sent, isSame ? sent : { ...common, tool_calls: masked });
   }
 
   results(results: readonly CallResult<AgentMessage>[]): void {

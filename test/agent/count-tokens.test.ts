@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { AgentMessage } from "toolwright";
 import { createMessageCounter } from "../../src/agent/context/count-tokens.ts";
 import { estimateTokens } from "../../src/model/estimate-tokens.ts";
+import { ask, call, createAgent, createOrders, createWorld, user } from "./harness.ts";
 
 const said = (content: AgentMessage["content"]): AgentMessage => ({ role: "user", content });
 
@@ -59,4 +60,19 @@ it("a message is counted once, in whichever lists it is sent", async () => {
   expect(sizesOf([])).toEqual([]);
   expect(sizesOf([c, a])).toEqual([7, 5]);
   expect(counted).toEqual([a, b, c, d].map(({ content }) => content));
+});
+
+it("an answer with calls is counted once, and not again by the next invoke", async () => {
+  const counted: string[] = [];
+  const countTokens = (text: string): number => counted.push(text);
+  const { order } = createOrders();
+  const { agent } = await createAgent(
+    await createWorld(),
+    [[call("order", { sku: "apple" })], "Ordered.", "Nothing."],
+    { tools: [order], countTokens },
+  );
+  const { state } = await agent.invoke(ask("Order."));
+  counted.splice(0);
+  await agent.invoke({ ...state, messages: [...state.messages, user("What else?")] });
+  expect(counted).toEqual(["What else?", "Nothing."]);
 });
