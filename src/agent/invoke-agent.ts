@@ -99,7 +99,7 @@ async function invokeTurn(
 ): Promise<InvokeResult> {
   const { host } = opened;
   const { signal } = invoked;
-  const { runId, inputHash, turnInput, follows } = resolved;
+  const { runId, inputHash, turnInput, follows, lastTurn } = resolved;
   const watched = {
     listeners: listenersOf(agent.options, invoked),
     isStreamed: invoked.stream === true,
@@ -132,6 +132,7 @@ async function invokeTurn(
         inputHash,
         began,
         follows,
+        lastTurn,
         hasOwnBudget: true,
         limits: runLimits(agent.options.limits ?? {}),
         signal,

@@ -43,6 +43,8 @@ export interface ResolvedTurn {
   readonly inputHash: string;
   readonly turnInput: TurnInput;
   readonly follows: (last: PastTurn) => boolean;
+  /** The last turn of the run, if there is one. */
+  readonly lastTurn: PastTurn | undefined;
   /** No other turn has continued the state yet. If another invoke does so first, this one becomes a branch. */
   readonly mayBecomeBranch: boolean;
   /** It continues from a state. A running invoke with the same input shares its result with this one. */
@@ -56,11 +58,12 @@ export async function resolveTurn(
 ): Promise<ResolvedTurn> {
   const { runId = randomUUID() } = input;
   if (input.messages === undefined) return lastTurnOfRun(store, runId, memory);
-  const last = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
+  const lastRow = input.runId === undefined ? undefined : await store.read(() => lastTurn(runId));
+  const last = lastRow === undefined ? undefined : new PastTurn(lastRow);
   const { messages, hashes } = memory.recall(input.messages, runId);
   const turn = turnOfState(input);
   if (turn === undefined) return turnFor(store, runId, messages, hashes, input, last);
-  const row = last?.turn === turn.number ? last : await store.read(() => turnOf(runId, turn.number));
+  const row = lastRow?.turn === turn.number ? lastRow : await store.read(() => turnOf(runId, turn.number));
   if (row === undefined) throw notFound(runId);
   if (row.inputHash !== hashes[turn.began]) throw foreignState(runId);
   if (messages.length === turn.length) {
@@ -69,8 +72,7 @@ export async function resolveTurn(
   const inputHash = hashes.at(-1) ?? "";
   // A repeated invoke, after a crash or a lost response, resumes the turn that it started.
   const isStarted = (await store.read(() => turnByInput(runId, inputHash))) !== undefined;
-  const isNext =
-    last?.turn === turn.number && last.resultJson !== null && isAfter(new PastTurn(last), hashes);
+  const isNext = last?.row.turn === turn.number && last.row.resultJson !== null && isAfter(last, hashes);
   if (isStarted || isNext) {
     const turnHere = await turnFor(store, runId, messages, hashes, input, last);
     return { ...turnHere, mayBecomeBranch: !isStarted, mayShare: true };
@@ -89,13 +91,13 @@ async function turnFor(
   messages: readonly AgentMessage[],
   hashes: readonly string[],
   input: AgentInput,
-  last: TurnRow | undefined,
+  last: PastTurn | undefined,
   ancestors: readonly string[] = [],
 ): Promise<ResolvedTurn> {
   const inputHash = hashes[messages.length] ?? "";
-  const isPast = last !== undefined && last.kind === AGENT_TURN && isAfter(new PastTurn(last), hashes);
-  const record = isPast ? last : undefined;
-  const result = record === undefined ? undefined : (new PastTurn(record).result as StoredResult | undefined);
+  const isPast = last !== undefined && last.row.kind === AGENT_TURN && isAfter(last, hashes);
+  const record = isPast ? last.row : undefined;
+  const result = isPast ? (last.result as StoredResult | undefined) : undefined;
   const after = result?.end.count ?? 0;
   return {
     runId,
@@ -111,6 +113,7 @@ async function turnFor(
       ancestors: record === undefined ? ancestors : await ancestorsOf(store, record, result),
     },
     follows: (found) => isAfter(found, hashes),
+    lastTurn: last,
     mayBecomeBranch: false,
     mayShare: false,
   };
@@ -119,8 +122,8 @@ async function turnFor(
 export const AGENT_TURN = "agent";
 
 /** Whether messages with these hashes continue the past turn: its end, or its input while it has not ended. */
-function isAfter({ inputHash, result }: PastTurn, hashes: readonly string[]): boolean {
-  if (result === undefined) return hashes.slice(0, -1).includes(inputHash);
+function isAfter({ row, result }: PastTurn, hashes: readonly string[]): boolean {
+  if (result === undefined) return hashes.slice(0, -1).includes(row.inputHash);
   const { count, hash } = (result as StoredResult).end;
   return hashes.length > count + 1 && hashes[count] === hash;
 }
@@ -152,6 +155,7 @@ async function lastTurnOfRun(store: Store, runId: string, memory: MessageMemory)
     inputHash: last.inputHash,
     turnInput: inputs.at(-1) as TurnInput,
     follows: () => false,
+    lastTurn: undefined,
     mayBecomeBranch: false,
     mayShare: false,
   };

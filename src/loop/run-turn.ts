@@ -39,6 +39,8 @@ export interface TurnOptions<T> {
   readonly began: unknown;
   /** Whether this input may follow the last turn. Default: any input may. */
   readonly follows?: ((last: PastTurn) => boolean) | undefined;
+  /** The last turn, if it was read before: its result is not decoded again. */
+  readonly lastTurn?: PastTurn | undefined;
   /** Whether it belongs to the run whose first turn had this input. Default: yes, and that input is not read. */
   readonly continues?: ((began: unknown) => boolean) | undefined;
   /** Each turn has its own budgets, cache and breakers. Default: the turns of a run share them. */
@@ -56,22 +58,22 @@ export interface TurnOptions<T> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Decodes its result when that is read. */
+/** Decodes its result once, when that is read: it has all messages that the turn added. */
 export class PastTurn {
-  readonly #row: TurnRow;
+  readonly row: TurnRow;
   #result: { readonly value: unknown } | undefined;
 
   constructor(row: TurnRow) {
-    this.#row = row;
+    this.row = row;
   }
 
-  get inputHash(): string {
-    return this.#row.inputHash;
+  isStill({ turn, resultJson }: TurnRow): boolean {
+    return turn === this.row.turn && resultJson === this.row.resultJson;
   }
 
   /** `undefined` until it ends. */
   get result(): unknown {
-    const { resultJson } = this.#row;
+    const { resultJson } = this.row;
     return (this.#result ??= { value: resultJson === null ? undefined : decode(resultJson) }).value;
   }
 }
@@ -100,7 +102,7 @@ const NODE = "main";
 
 type ChosenBy = Pick<
   TurnOptions<never>,
-  "runId" | "kind" | "inputHash" | "follows" | "continues" | "hasOwnBudget"
+  "runId" | "kind" | "inputHash" | "follows" | "lastTurn" | "continues" | "hasOwnBudget"
 >;
 
 /**
@@ -201,7 +203,8 @@ function* chooseTurn(options: ChosenBy): Transaction<ChosenTurn> {
   if (last.kind !== kind) throw taken(runId, `belongs to another kind of loop: ${last.kind}`);
   const stored = yield* turnByInput(runId, inputHash);
   if (stored === undefined) {
-    const mayFollow = follows === undefined || follows(new PastTurn(last));
+    const known = options.lastTurn?.isStill(last) === true ? options.lastTurn : new PastTurn(last);
+    const mayFollow = follows === undefined || follows(known);
     if (mayFollow && (continues === undefined || continues(decode(yield* beganJsonOf({ runId, turn: 1 })))))
       return next;
     throw taken(runId, "was started with another input");
