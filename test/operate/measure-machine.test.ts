@@ -183,7 +183,12 @@ test("does not measure calls in a database where that would take too long", () =
 
 test("explains slow calls by what was slow before", () => {
   const measured = (name: Measurement["name"], status: Measurement["status"]): Measurement => ({
-    ...{ name, status, ms: 1, samples: 3, detail: "", remedy: null },
+    name,
+    status,
+    ms: 1,
+    samples: 3,
+    detail: "",
+    remedy: null,
   });
   const [roundTrip, commit] = [measured("round-trip", "note"), measured("commit-full", "note")];
   expect(adviceAfter([roundTrip, commit])).toContain("round trips");
