@@ -2,9 +2,12 @@
  * Deletes the unredacted data that a task needs only to resume (model responses, arguments that an approver had to see) when
  * the task ends. A task of a program ends when its work has returned and nothing in it waits.
  */
+import { hidesSomething } from "../invoke/storable.ts";
 import type { Outcome } from "../invoke/outcome.ts";
+import type { ToolSpec } from "../definition/tool-spec.ts";
 import type { Scope } from "../invoke/scope.ts";
 import { endProgramTask } from "../invoke/recording/keep-recording.ts";
+import { forgetHiddenInput } from "../store/tables/recordings.ts";
 import { coverArgumentsOfCall } from "../store/tables/retention.ts";
 import { findScope } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
@@ -31,12 +34,14 @@ export async function deleteSecretsOfTask(scope: Scope): Promise<void> {
   });
 }
 
-/** The same for a bare call of a tool that redacts its input. */
-export async function deleteSecretsOfCall(scope: Scope, outcome: Outcome): Promise<void> {
+/** The same for a bare call. */
+export async function deleteSecretsOfCall(scope: Scope, spec: ToolSpec, outcome: Outcome): Promise<void> {
   const { key } = outcome;
-  if (outcome.status === "pending" || key === null) return;
+  const mayHide = scope.host.recording === "keep" && hidesSomething(spec);
+  if (outcome.status === "pending" || key === null || (spec.digestInput === undefined && !mayHide)) return;
   await write(scope, `secrets of ${key}`, function* () {
     yield* coverArgumentsOfCall(key);
+    if (mayHide) yield* forgetHiddenInput(scope.identity.runId);
   });
 }
 

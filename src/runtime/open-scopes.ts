@@ -2,6 +2,7 @@
 import type { RunKind } from "../invoke/events.ts";
 import type { Host } from "../invoke/host.ts";
 import { Scope } from "../invoke/scope.ts";
+import { forgetHiddenInput, keepProgramInput } from "../store/tables/recordings.ts";
 import { settleRun } from "../store/tables/runs.ts";
 import { releaseScope, type ScopeRow } from "../store/tables/scopes.ts";
 import type { Transaction } from "../store/store.ts";
@@ -101,7 +102,7 @@ export class OpenScopes {
       void leaveStreams();
     });
     const release = (row: ScopeRow, ended: ScopeEnd): (() => Transaction<void>) =>
-      this.#release(row, kind === "workflow" ? undefined : { runId, ...ended });
+      this.#release(row, kind === "workflow" ? undefined : { runId, kind, ...ended });
     const forget = (): void => {
       if (this.#open.get(name) === mark) this.#open.delete(name);
     };
@@ -165,12 +166,17 @@ export class OpenScopes {
 
   #release(
     { id, epoch }: ScopeRow,
-    run: ({ readonly runId: string } & ScopeEnd) | undefined,
+    run: ({ readonly runId: string; readonly kind: RunKind } & ScopeEnd) | undefined,
   ): () => Transaction<void> {
     const now = this.#host.clock.now();
+    const isRecorded = this.#host.recording === "keep";
     return function* () {
       const isReleased = yield* releaseScope(id, epoch);
-      if (isReleased && run !== undefined) yield* settleRun(run.runId, run.errorJson, now, run.isWaiting);
+      if (!isReleased || run === undefined) return;
+      const { runId, kind, errorJson, isWaiting } = run;
+      // Before the run may end, which deletes its input.
+      if (isRecorded) yield* kind === "program" ? keepProgramInput(runId) : forgetHiddenInput(runId);
+      yield* settleRun(runId, errorJson, now, isWaiting);
     };
   }
 }

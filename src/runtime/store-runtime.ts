@@ -167,7 +167,7 @@ export class StoreRuntime {
     try {
       const outcome = await invoke(scope, spec, args, { toolCallId, callKey, signal });
       isWaiting = outcome.status === "pending";
-      if (!scope.isOwned && spec.digestInput !== undefined) await deleteSecretsOfCall(scope, outcome);
+      if (!scope.isOwned) await deleteSecretsOfCall(scope, spec, outcome);
       return outcome as Outcome<never>;
     } finally {
       // Usually the end of the call has done it, in its own transaction.
@@ -212,7 +212,7 @@ export class StoreRuntime {
         });
       const workThenForget = async (): Promise<T> => {
         const result = await work();
-        if (kind === "program") await recordResult(opened.scope, result, inputJson !== undefined);
+        if (kind === "program") await recordResult(opened.scope, result);
         await deleteSecretsOfTask(opened.scope);
         return result;
       };

@@ -8,7 +8,13 @@ import { Released, type RunRelease } from "../invoke/run-release.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Transaction } from "../store/store.ts";
 import { keepProgramInput } from "../store/tables/recordings.ts";
-import { claimProgram, endProgram, readProgram, releaseProgram } from "../store/tables/program-claims.ts";
+import {
+  claimProgram,
+  endProgram,
+  holdClaim,
+  readProgram,
+  releaseProgram,
+} from "../store/tables/program-claims.ts";
 import type { RecordedTask } from "../store/tables/recorded-responses.ts";
 import { readOwnersOfScopes } from "../store/tables/scopes.ts";
 import { systemClock } from "../util/clock.ts";
@@ -59,7 +65,7 @@ export async function runProgram(options: ProgramRun): Promise<"ended" | "lost">
   const write = function* (): Transaction<void> {
     const now = host.clock.now();
     if (ended.kind === "released") return yield* releaseProgram(runId, held, now);
-    yield* keepProgramInput(runId);
+    if (yield* holdClaim(runId, held.epoch)) yield* keepProgramInput(runId);
     const hasFinished = yield* endProgram(runId, held, ended.errorJson, now);
     // One that waits or has failed may run again, and then needs what its models said.
     if (hasFinished) for (const task of tasks) yield* endProgramTask(task);

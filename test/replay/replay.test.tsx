@@ -15,6 +15,7 @@ import {
 } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import {
+  createFakeClock,
   createScriptedModel,
   type Fixture,
   recordRun,
@@ -24,7 +25,7 @@ import {
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
-import { all } from "../../src/store/statement.ts";
+import { all, change } from "../../src/store/statement.ts";
 import { toFixtureText } from "../../src/operate/fixtures/write-fixture.ts";
 import { CARD, type Case, CASES, createTools, type Effects } from "./cases.tsx";
 
@@ -271,6 +272,79 @@ describe("what a worker passes to a program", () => {
     const { store } = await hostOf(runtime);
     const kept = await store.read(() => all("SELECT * FROM toolwright_recordings WHERE run_id = 'paying'"));
     expect(JSON.stringify(kept)).not.toContain(CARD);
+  });
+
+  const copies = async (on: Runtime): Promise<string> => {
+    const { store } = await hostOf(on);
+    return JSON.stringify(await store.read(() => all("SELECT * FROM toolwright_recordings")));
+  };
+
+  test("rule 37: the copy of an input is dropped when a later task hides something, even if it fails", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const named = { runId: "named", name: "paying", input: { card: CARD } };
+    await runtime.run({ ...named, nodeId: "count" }, () => runtime.call(count, { n: 5 }));
+    expect(await copies(runtime)).toContain(CARD);
+    const failed = runtime.run({ ...named, nodeId: "pay" }, async () => {
+      await runtime.call(pay, { card: CARD });
+      throw new Error("no such customer");
+    });
+    await expect(failed).rejects.toThrow("no such customer");
+    expect(await copies(runtime)).not.toContain(CARD);
+    expect((await recordRun(runtime, "named")).run.input).toBeUndefined();
+  });
+
+  test("rule 37: the copy that a worker made while the run waited is dropped when its own program hides something", async () => {
+    await using runtime = createRuntime({ store: ":memory:", recording: "keep" });
+    const allow = defineTool({
+      name: "allow",
+      schema: z.object({}),
+      sideEffect: true,
+      needsApproval: true,
+      execute: (_args, _ctx) => "allowed",
+    });
+    const work = async (input: unknown): Promise<void> => {
+      await allow.execute({});
+      await pay.execute({ card: (input as Input).card });
+    };
+    const waiting: Program = ({ runId, input, signal }) => runtime.run({ runId, signal }, () => work(input));
+    const worker = createWorker({ runtime, programs: { waiting } });
+    await worker.start();
+    await runtime.enqueue("waiting", { runId: "waiting", input: { card: CARD } });
+    await worker.idle();
+    await worker.drain();
+    const [request] = await runtime.approvals({ status: "pending" });
+    await runtime.resolveToolApproval(request?.id ?? "", { approved: true });
+    await runtime.run({ runId: "waiting" }, () => work({ card: CARD }));
+    expect(await copies(runtime)).not.toContain(CARD);
+  });
+
+  test("rule 37: the copy is dropped by a bare call too, and by retention if the process died after a call", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "toolwright-replay-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const store = join(folder, "runs.db");
+    const runtime = createRuntime({ store, recording: "keep" });
+    for (const runId of ["bare", "killed"])
+      await runtime.run({ runId, name: "paying", input: { card: CARD }, nodeId: "count" }, () =>
+        runtime.call(count, { n: 5 }),
+      );
+    await runtime.call(pay, { card: CARD }, { runId: "bare" });
+    expect((await copies(runtime)).split(CARD)).toHaveLength(2);
+    const paid = Promise.withResolvers<void>();
+    void runtime.run({ runId: "killed", name: "paying", input: { card: CARD }, nodeId: "pay" }, async () => {
+      await runtime.call(pay, { card: CARD });
+      paid.resolve();
+      await new Promise(() => undefined);
+    });
+    await paid.promise;
+    const { store: opened, ownerId } = await hostOf(runtime);
+    await opened.transaction(
+      () => change("UPDATE toolwright_owners SET ended_at_ms = {now} WHERE id = ?1", ownerId),
+      "normal",
+    );
+    const clock = createFakeClock(Date.now() + 8 * 86_400_000);
+    await using later = createRuntime({ store, clock });
+    await later.gc();
+    expect(await copies(later)).not.toContain(CARD);
   });
 
   test("with a name and an input of runtime.run too", async () => {

@@ -72,17 +72,20 @@ ON CONFLICT (run_id, part) DO UPDATE SET body = excluded.body`;
 
 /**
  * The input of a recorded agent or program, which is deleted when it finishes. It may repeat hidden values at any location, so it is
- * kept only if the log of the run hides nothing.
+ * kept only as long as the log of the run hides nothing.
  */
 export function* keepProgramInput(runId: string): Transaction<void> {
-  if ((yield* change(KEEP_INPUT, runId)) === 0) return;
-  const hides = yield* first(
-    `SELECT 1 AS one FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id
-     WHERE s.run_id = ?1 AND (${HIDES}) LIMIT 1`,
+  yield* change(KEEP_INPUT, runId);
+  yield* forgetHiddenInput(runId);
+}
+
+/** Drops the copy of the input if a call has hidden something since it was made. */
+export function forgetHiddenInput(runId: string): Transaction<number> {
+  return change(
+    `DELETE FROM toolwright_recordings WHERE run_id = ?1 AND part = '${INPUT_PART}' AND EXISTS (
+       SELECT 1 FROM toolwright_scopes s JOIN toolwright_calls c ON c.scope_id = s.id WHERE s.run_id = ?1 AND (${HIDES}))`,
     runId,
   );
-  if (hides !== undefined)
-    yield* change(`DELETE FROM toolwright_recordings WHERE run_id = ?1 AND part = '${INPUT_PART}'`, runId);
 }
 
 /** The parts of copies. */

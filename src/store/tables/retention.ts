@@ -7,6 +7,7 @@ import { all, change, first } from "../statement.ts";
 import type { Transaction } from "../store.ts";
 import { hasOpenForks } from "./forks.ts";
 import type { RecordedPlace, RecordedTask } from "./recorded-responses.ts";
+import { forgetHiddenInput } from "./recordings.ts";
 import { DELETED_RESPONSE } from "./responses.ts";
 import { type DeletedScopes, sealUnread } from "./stream-readers.ts";
 import { buryRun } from "./tombstones.ts";
@@ -123,8 +124,9 @@ export function failTasksOfRun(runId: string, errorJson: string): Transaction<nu
 }
 
 /** The input of an agent or a program, which only a resume needs. */
-export function forgetInput(runId: string): Transaction<number> {
-  return change(
+export function* forgetInput(runId: string): Transaction<number> {
+  yield* forgetHiddenInput(runId);
+  return yield* change(
     "UPDATE toolwright_runs SET input_json = NULL WHERE id = ?1 AND kind <> 'workflow' AND input_json IS NOT NULL",
     runId,
   );
