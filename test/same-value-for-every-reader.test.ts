@@ -126,6 +126,13 @@ const SHOWN = {
   tagged: { $type: "map", value: [] },
 };
 
+const asking = defineTool({
+  name: "ask",
+  schema: z.object({}),
+  needsApproval: true,
+  execute: () => "asked",
+});
+
 function showing(output: unknown): Tool {
   const tool = defineTool({ name: "show", schema: z.object({}), execute: () => output });
   return tool;
@@ -134,6 +141,36 @@ function showing(output: unknown): Tool {
 describe("a value has one form", () => {
   test.each(Object.keys(MODELS))("for %s", async (name) => {
     expect(JSON.parse((await MODELS[name]?.(showing(VALUE))) ?? "")).toEqual(SHOWN);
+  });
+
+  test("for readers of the run's stream, live and late", async () => {
+    const called = Promise.withResolvers<void>();
+    const show = defineTool({
+      name: "show",
+      schema: z.object({}),
+      execute: async () => {
+        await called.promise;
+        return VALUE;
+      },
+    });
+    const read = async (): Promise<unknown> => {
+      for await (const part of runtime.stream("smart")) {
+        if (part.type === "tool-call") called.resolve();
+        if (part.type === "tool-result") return part.output;
+      }
+      return undefined;
+    };
+    const model = createScriptedModel([
+      [
+        { toolName: "show", input: {} },
+        { toolName: "ask", input: {} },
+      ],
+    ]);
+    const live = read();
+    const agent = createSmartAgent({ model, runtime, tools: [show, asking] });
+    await agent.invoke({ messages: [{ role: "user", content: "?" }], runId: "smart" });
+    // The run waits for a decision about the other call.
+    expect([await live, await read()]).toEqual([SHOWN, SHOWN]);
   });
 
   test("in MCP structured content", async () => {

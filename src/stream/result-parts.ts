@@ -1,6 +1,7 @@
 /** The result of a call, or the request that it waits for, as a part; and which results of a run have one already. */
 import type { EndedModelCall } from "../store/tables/ended-model-calls.ts";
 import { decode } from "../util/encode.ts";
+import { toShownValue } from "../util/shown-value.ts";
 import type { NumberedPart, StreamPartDetails } from "./stream-part.ts";
 
 type CallLocation = Pick<NumberedPart, "attempt" | "nodeId" | "iteration" | "parentKey">;
@@ -87,15 +88,12 @@ function errorOf(json: string | null): { code: string; message: string } {
   };
 }
 
-/** Readers receive JSON, whichever process they are in. */
+/** Readers receive JSON, whichever process they are in: the form in which the value is shown everywhere. */
 export function toPlainJson(value: unknown): unknown {
   try {
-    const text = JSON.stringify(value, (_name, inner: unknown) =>
-      typeof inner === "bigint" ? inner.toString() : inner,
-    );
-    return text === undefined ? null : (JSON.parse(text) as unknown);
+    return toShownValue(value) ?? null;
   } catch {
-    // An output that has no JSON form, such as a cycle, was stored in another one.
+    // A value of another library may throw when it is read.
     return null;
   }
 }

@@ -9,6 +9,7 @@ import { aboutSdkAgent } from "../../../model/about-agent.ts";
 import { isLanguageModel, resolveLanguageModel } from "../../../model/sdk-model.ts";
 import { isStopRequested, wantStream } from "../../../store/tables/streams.ts";
 import { originOf } from "../../../loop/recorded-responses.ts";
+import { toPlainJson } from "../../../stream/result-parts.ts";
 import { quietAgent } from "../quiet-agent.ts";
 import { journalModel } from "../recorded-model.ts";
 import { type BegunTurn, CHAT_TURN, inputHashOf } from "./chat-turns.ts";
@@ -124,7 +125,7 @@ function publishForeign({ type, toolCallId, toolName, output, error }: SdkPart, 
   const origin = originOf(currentScope() ?? scope);
   const named = { toolCallId, toolName };
   if (type === "tool-result")
-    stream?.publishResult(origin, toolCallId, { type: "tool-result", ...named, output: output ?? null });
+    stream?.publishResult(origin, toolCallId, { type: "tool-result", ...named, output: toPlainJson(output) });
   if (type === "tool-error") {
     const message = error instanceof Error ? error.message : String(error);
     stream?.publishResult(origin, toolCallId, {
