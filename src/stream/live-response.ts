@@ -88,6 +88,7 @@ export class LiveResponse {
     const earlier = stream.retractions.get(this.#id);
     if (earlier !== undefined) this.#said = [earlier];
     if (stream.takeAbandoned(this.#id)) this.#retract(stream);
+    stream.retractEarlierAttempts(this.#origin);
     for (const part of this.#unread.splice(0)) this.#say(part);
   }
 

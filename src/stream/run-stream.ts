@@ -19,6 +19,7 @@ import {
   type NumberedPart,
   type PartOrigin,
   locationOf,
+  partsOfId,
   responseId,
   sizeOf,
   type StreamPartDetails,
@@ -44,7 +45,13 @@ export class RunStream {
   readonly #first: number;
   /** Responses that another process began and did not commit. */
   readonly #abandoned: Set<string>;
+  /** Those of them that it retracted itself. */
+  readonly #retracted: ReadonlySet<string>;
   readonly #results: KnownResults;
+  /** Responses whose parts readers have, and that are neither committed nor retracted. */
+  readonly #begun = new Map<string, PartOrigin>();
+  /** Responses of attempts that are over. A model that ignores its signal may still send parts. */
+  readonly #over = new Set<string>();
   /** The last retraction of each response that is not committed. */
   readonly retractions = new Map<string, NumberedPart>();
   #next: number;
@@ -74,6 +81,7 @@ export class RunStream {
     this.#next = loaded.first;
     this.#reserved = loaded.first + RESERVED;
     this.#abandoned = new Set(loaded.abandoned);
+    this.#retracted = retractedIn(loaded.parts);
     this.#results = new KnownResults(loaded.parts);
   }
 
@@ -94,9 +102,33 @@ export class RunStream {
     return this.#next;
   }
 
-  /** Whether an earlier owner has shown parts of this response to readers. Asked once. */
+  /** Whether readers have parts of an earlier request for this response, of this owner or an earlier one. Asked once. */
   takeAbandoned(response: string): boolean {
-    return this.#abandoned.delete(response);
+    const isBegun = this.#begun.delete(response);
+    return this.#abandoned.delete(response) || isBegun;
+  }
+
+  /** An attempt that timed out leaves responses that are never requested again. The next attempt retracts them. */
+  retractEarlierAttempts(origin: PartOrigin): void {
+    for (const [response, begun] of this.#begun)
+      if (begun.writer.rootScopeId === origin.writer.rootScopeId && begun.attempt < origin.attempt)
+        this.#retractFor({ ...begun, writer: origin.writer }, response);
+    for (const response of this.#abandoned) {
+      const { scopeId, attempt } = partsOfId(response);
+      if (scopeId !== origin.scopeId || attempt >= origin.attempt) continue;
+      this.#abandoned.delete(response);
+      if (this.#retracted.has(response)) continue;
+      this.#retractFor({ ...origin, attempt }, response);
+    }
+  }
+
+  #retractFor(origin: PartOrigin, response: string): void {
+    this.#whenFree(() => {
+      // Their attempt may no longer write them, and no other process has them.
+      this.#buffer = this.#buffer.filter(({ group }) => group !== response);
+      this.publish(origin, response, { type: "retracted" });
+      this.#over.add(response);
+    });
   }
 
   /** @returns the part with its index, once it has one */
@@ -107,6 +139,9 @@ export class RunStream {
     onNumbered?: (part: NumberedPart) => void,
   ): void {
     this.#whenFree(() => {
+      if (this.#over.has(response)) return;
+      if (details.type === "retracted") this.#begun.delete(response);
+      else this.#begun.set(response, origin);
       const part = this.#number(origin, response, details);
       onNumbered?.(part);
       this.#add({ part, origin, group: response });
@@ -155,6 +190,7 @@ export class RunStream {
           yield* commitParts(runId, response, location, { json, lastIndex });
         });
         this.retractions.delete(response);
+        this.#begun.delete(response);
         for (const part of held) this.#deliver(part);
         return saved;
       } catch (error) {
@@ -223,6 +259,14 @@ export class RunStream {
     this.#chars = 0;
     return this.#buffer.splice(0);
   }
+}
+
+/** Responses of which nothing came after their last retraction. */
+function retractedIn(parts: readonly NumberedPart[]): ReadonlySet<string> {
+  const last = new Map<string, NumberedPart>();
+  for (const part of parts)
+    if (part.index > (last.get(part.response)?.index ?? -1)) last.set(part.response, part);
+  return new Set([...last].flatMap(([response, { type }]) => (type === "retracted" ? [response] : [])));
 }
 
 /** One row for each response, since the commit of a response deletes its parts. */

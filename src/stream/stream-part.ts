@@ -100,6 +100,12 @@ export function responseId(location: {
   return `${location.scopeId}.${location.attempt}.${location.position}`;
 }
 
+/** @param response as `responseId` returns it */
+export function partsOfId(response: string): { readonly scopeId: number; readonly attempt: number } {
+  const [scopeId, attempt] = response.split(".").map(Number);
+  return { scopeId: scopeId ?? 0, attempt: attempt ?? 0 };
+}
+
 /** About how many characters it has as JSON. */
 export function sizeOf(part: NumberedPart): number {
   if ("delta" in part) return 100 + part.delta.length;

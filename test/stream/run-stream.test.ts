@@ -1,11 +1,19 @@
 /** `runtime.stream`: the parts of a run, live in any process, with the same indexes for every reader. */
-import { isStepCount, streamText } from "ai";
-import { createRuntime, defineTool, type Runtime } from "toolwright";
-import { recordModel } from "toolwright/ai-sdk";
+import { isStepCount, readUIMessageStream, streamText, ToolLoopAgent } from "ai";
+import {
+  createRuntime,
+  createWorkflows,
+  defineTool,
+  type Runtime,
+  runWorkflow,
+  type StreamPart,
+} from "toolwright";
+import { recordModel, toUIMessageStream } from "toolwright/ai-sdk";
+import { jsx } from "toolwright/jsx-runtime";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
-import { collect, says, textOf } from "./collect-parts.ts";
+import { collect, readAll, says, textOf } from "./collect-parts.ts";
 import { createLiveModel, type LiveModel } from "./live-model.ts";
 
 const order = defineTool({
@@ -34,6 +42,10 @@ function ask(runtime: Runtime, live: LiveModel, runId = "r"): Promise<string> {
 function end(request: Awaited<ReturnType<LiveModel["next"]>>): void {
   request.send({ type: "text-end", id: "t" });
   request.finish();
+}
+
+function responseOf(part: StreamPart | undefined): string | undefined {
+  return part === undefined || part.type === "ended" ? undefined : part.response;
 }
 
 test("two readers, here and in another runtime, receive the same parts with the same indexes", async () => {
@@ -196,6 +208,69 @@ test("a response that breaks off is retracted", async () => {
     "retracted",
     "ended",
   ]);
+});
+
+test("a response that was aborted and is requested again in the same process is retracted", async () => {
+  const live = createLiveModel();
+  await using runtime = createRuntime({ store: createStorePath() });
+  const here = collect(runtime.stream("r"));
+  const model = recordModel(live.model);
+  const running = runtime.run({ runId: "r" }, async () => {
+    const impatient = new AbortController();
+    const first = streamText({
+      model,
+      prompt: "Hi",
+      abortSignal: impatient.signal,
+      onError: () => undefined,
+    });
+    const reading = first.consumeStream();
+    (await live.next()).say("old ");
+    await here.until(says("old "));
+    impatient.abort();
+    await reading;
+    const second = streamText({ model, prompt: "Hi" });
+    const rest = second.consumeStream();
+    const request = await live.next();
+    request.say("new");
+    end(request);
+    await rest;
+    return second.text;
+  });
+  expect(await running).toBe("new");
+  const parts = await here.done;
+  const retracted = parts.findIndex(({ type }) => type === "retracted");
+  expect(parts[retracted]).toMatchObject({ response: responseOf(parts[0]) });
+  expect(textOf(parts.slice(0, retracted))).toBe("old ");
+  expect(textOf(parts.slice(retracted))).toBe("new");
+});
+
+test("the next attempt retracts a response of an attempt that timed out", async () => {
+  const live = createLiveModel();
+  const store = createStorePath();
+  await using runtime = createRuntime({ store });
+  await using other = createRuntime({ store });
+  const { Workflow, Task, workflow } = createWorkflows({});
+  const agent = new ToolLoopAgent({ model: live.model });
+  const task = jsx(Task, { id: "t", agent, timeoutMs: 1_000, children: "Write." });
+  const write = workflow(() => jsx(Workflow, { name: "w", children: task }));
+  const here = collect(runtime.stream("r"));
+  const there = collect(other.stream("r"));
+  const shown = readAll(readUIMessageStream({ stream: toUIMessageStream(runtime, "r") }));
+  const running = runWorkflow(write, { runtime, runId: "r", input: {} });
+  (await live.next()).say("old ");
+  await there.until(says("old "));
+  const second = await live.next();
+  second.say("new");
+  end(second);
+  expect((await running).status).toBe("finished");
+  const [parts, others] = await Promise.all([here.done, there.done]);
+  const retracted = parts.findIndex(({ type }) => type === "retracted");
+  expect(parts[retracted]).toMatchObject({ attempt: 1, response: responseOf(parts[0]) });
+  expect(textOf(parts.slice(retracted))).toBe("new");
+  expect(others).toEqual(parts);
+  const indexes = parts.map(({ index }) => index);
+  expect(indexes).toEqual([...new Set(indexes)].sort((one, two) => one - two));
+  expect((await shown).at(-1)?.parts.map(({ type }) => type)).toEqual(["step-start", "text"]);
 });
 
 test("a signal ends the stream, and closing the runtime does too", async () => {

@@ -18,6 +18,8 @@ export class ChunkMaker {
   /** Calls whose approval was requested. */
   readonly #requested = new Set<string>();
   #hasSent = false;
+  /** Whether the last chunk took back a step, which the next response uses again. */
+  #isReset = false;
   #finishReason: string | undefined;
 
   constructor(from: number) {
@@ -29,6 +31,7 @@ export class ChunkMaker {
     if (part.type !== "ended" && part.parentKey !== undefined) return undefined;
     const chunk = part.type === "ended" ? this.#end(part.status) : this.#ofPart(part);
     this.#hasSent ||= chunk !== undefined;
+    if (chunk !== undefined) this.#isReset = chunk.type === "reset-step";
     return chunk;
   }
 
@@ -42,8 +45,8 @@ export class ChunkMaker {
     switch (part.type) {
       case "response-start":
         this.#begun.add(response);
-        // The step of a retracted response is used again.
-        return this.#reset.delete(response) ? undefined : { type: "start-step" };
+        // The step of a retracted response is used again: by the next request for it, or by the next attempt.
+        return this.#reset.delete(response) || this.#isReset ? undefined : { type: "start-step" };
       case "retracted":
         return this.#retract(response);
       case "finish":
