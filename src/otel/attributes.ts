@@ -112,13 +112,20 @@ export function describeRemoteCall(statusCode: number | undefined): Attributes {
 export function describeEnd({ errorType, status, answer, content }: WorkEnd, isContent: boolean): Attributes {
   const { input, output, errorMessage } = (isContent ? content?.() : undefined) ?? {};
   return given({
-    "error.type": errorType,
+    "error.type": toErrorType(errorType),
     "toolwright.status": status,
     ...(answer === undefined ? {} : answerAttributes(answer)),
     "gen_ai.tool.call.arguments": input,
     "gen_ai.tool.call.result": output,
     "error.message": errorMessage,
   });
+}
+
+const NAME = /^[\p{L}_$][\p{L}\p{N}_$.:-]{0,99}$/u;
+
+/** A tool may give its errors any text as their code, even content. */
+export function toErrorType(code: string | undefined): string | undefined {
+  return code === undefined || NAME.test(code) ? code : "_OTHER";
 }
 
 function answerAttributes(answer: ChatAnswer): Attributes {

@@ -4,6 +4,7 @@
  */
 import type { CallEvent } from "../invoke/events.ts";
 import type { CallEnd, CallSpan, CallWork, EarlierSpan, WorkEnd } from "../invoke/telemetry.ts";
+import { toErrorType } from "./attributes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { GuardedSpan } from "./span.ts";
 
@@ -42,7 +43,7 @@ export class TracedCall implements CallSpan {
     if (event.type === "call-retried")
       this.#span?.event("toolwright.retry", {
         "toolwright.tries": event.tries,
-        "error.type": event.errorCode,
+        "error.type": toErrorType(event.errorCode) ?? "_OTHER",
       });
     if (event.type === "breaker-opened") this.#span?.event("toolwright.breaker_opened", {});
   }

@@ -3,7 +3,7 @@ import { type Attributes, type Meter, type MeterProvider, metrics as api } from 
 import { OWN_COPY } from "../definition/package-copy.ts";
 import type { EventEnvelope, TakeoverEventDetails } from "../invoke/events.ts";
 import type { TelemetrySource, Work, WorkEnd } from "../invoke/telemetry.ts";
-import { given } from "./attributes.ts";
+import { given, toErrorType } from "./attributes.ts";
 import { currentFrame } from "./frames.ts";
 import { createInstruments, type Instruments, recordWait } from "./instruments.ts";
 import { providerName } from "./provider-name.ts";
@@ -38,7 +38,7 @@ export class Metrics {
   }
 
   ended(work: Work, { errorType, answer }: WorkEnd, seconds: number): void {
-    const error = { "error.type": errorType };
+    const error = { "error.type": toErrorType(errorType) };
     if (work.type === "workflow")
       return this.#record(({ workflowDuration }) =>
         workflowDuration.record(seconds, given({ "gen_ai.workflow.name": work.name, ...error })),
@@ -72,7 +72,7 @@ export class Metrics {
           "gen_ai.tool.name": toolName,
           "gen_ai.tool.type": "function",
           "gen_ai.agent.name": currentFrame()?.agent,
-          "error.type": errorType,
+          "error.type": toErrorType(errorType),
         }),
       ),
     );

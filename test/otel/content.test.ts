@@ -1,5 +1,5 @@
 /** Nothing secret leaves the process by default, and with `content: "redacted"` only what the log shows. */
-import { createRuntime, defineTool } from "toolwright";
+import { createRuntime, defineTool, ToolwrightError } from "toolwright";
 import { openTelemetry } from "toolwright/otel";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -121,6 +121,36 @@ it("an error type is a code or a class name, even if a library names its errors 
     await runtime.run({ runId: name, name: "p" }, () => Promise.reject(error)).catch(() => undefined);
   }
   expect(seen.spans().map(({ attributes }) => attributes["error.type"])).toEqual(["APIError", "_OTHER"]);
+});
+
+it("the code that a tool gives its errors is not exported if it is a text", async () => {
+  const seen = openSdk();
+  await using runtime = createRuntime({ store: ":memory:", telemetry: openTelemetry(seen.sdk) });
+  const codes = ["SHOP_CLOSED", "red-key 4242 was refused", "X".repeat(1_000)];
+  for (const code of codes) {
+    const fail = defineTool({
+      name: "fail",
+      schema: z.object({}),
+      retry: { maxRetries: 1, backoffMs: 0 },
+      execute: () => {
+        throw new ToolwrightError(code, "red-error", { retryable: true });
+      },
+    });
+    const failing = runtime.run({ runId: `r${code.length}`, name: "p" }, () => fail.execute({}));
+    await failing.catch(() => undefined);
+  }
+  const calls = seen.spans().filter(({ name }) => name === "execute_tool fail");
+  const kinds = ["SHOP_CLOSED", "_OTHER", "_OTHER"];
+  expect(calls.map(({ attributes }) => attributes["error.type"])).toEqual(kinds);
+  expect(calls.map(({ events }) => events[0]?.attributes?.["error.type"])).toEqual(kinds);
+  for (const metric of ["gen_ai.execute_tool.duration", "gen_ai.workflow.duration"])
+    expect((await seen.points(metric)).map(({ attributes }) => attributes["error.type"])).toEqual([
+      "SHOP_CLOSED",
+      "_OTHER",
+    ]);
+  const text = await seen.text();
+  expect(text).not.toContain("4242");
+  expect(text).not.toContain("XXXXX");
 });
 
 it("metrics have no run id", async () => {
