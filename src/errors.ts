@@ -62,7 +62,8 @@ export const ERROR_CODES = {
     hint: "Do not call this tool again in this run; use another approach or report the failure.",
   },
   TOOL_APPROVAL_REQUIRED: {
-    meaning: "The tool needs approval, and approval can only be requested inside a run. Nothing was run.",
+    meaning:
+      "The tool needs approval, which can be requested only inside a run, and not for tools of other libraries. Nothing was run.",
     hint: "Call the tool inside a run of a runtime.",
   },
   TOOL_APPROVAL_PENDING: {

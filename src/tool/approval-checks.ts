@@ -1,9 +1,10 @@
-/** The calls whose approval a loop has already checked with the tool's own `needsApproval`. */
+/** The calls whose approval a loop has already checked with the tool's own `needsApproval`, and those that it paused for. */
 import { sharedByCopies } from "../definition/package-copy.ts";
 import type { Scope } from "../invoke/scope.ts";
 
 // One copy of the package may check the approval, and the telemetry of another observe the loop.
 const asked = sharedByCopies("asked calls.1", () => new WeakMap<Scope, Set<string>>());
+const paused = sharedByCopies("paused calls.1", () => new WeakMap<Scope, Set<string>>());
 
 export function noteApprovalCheck(scope: Scope | undefined, toolCallId: string | undefined): void {
   if (scope === undefined || toolCallId === undefined) return;
@@ -13,4 +14,13 @@ export function noteApprovalCheck(scope: Scope | undefined, toolCallId: string |
 
 export function hasApprovalCheck(scope: Scope, toolCallId: string): boolean {
   return asked.get(scope)?.has(toolCallId) === true;
+}
+
+export function notePause(scope: Scope, toolCallId: string): void {
+  const ids = paused.get(scope) ?? new Set();
+  paused.set(scope, ids.add(toolCallId));
+}
+
+export function hasPaused(scope: Scope, toolCallId: string): boolean {
+  return paused.get(scope)?.has(toolCallId) === true;
 }

@@ -9,7 +9,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { needsApprovalInContext, currentScope } from "../invoke/call-in-context.ts";
 import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { hasApprovalCheck } from "./approval-checks.ts";
+import { hasApprovalCheck, hasPaused, notePause } from "./approval-checks.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
 import { findCallInMessages } from "./find-call-in-messages.ts";
 
@@ -32,7 +32,7 @@ export function watchAISDK(): void {
 }
 
 /** A running loop: its tools, and the messages of its current step. */
-interface Loop {
+export interface Loop {
   readonly tools: Fields;
   messages: readonly unknown[];
 }
@@ -74,12 +74,21 @@ interface ModelCall {
   readonly toolCallId: string;
 }
 
+/** The same for a loop that is driven here, in which each call has its own id: does nothing if telemetry has reported the call. */
+export async function requestRowOnce(loop: Loop, part: unknown): Promise<void> {
+  const call = isFields(part) ? callOf(loop.tools, part["toolCall"]) : undefined;
+  const scope = currentScope();
+  if (call === undefined || scope === undefined || hasPaused(scope, call.toolCallId)) return;
+  await requestRow(loop, part);
+}
+
 /** The SDK waits for approval, so the call does too, with a request in the store. */
 async function requestRow({ tools, messages }: Loop, part: unknown): Promise<void> {
   if (!isFields(part) || part["type"] !== "tool-approval-request" || part["isAutomatic"] === true) return;
   const call = callOf(tools, part["toolCall"]);
   const scope = currentScope();
   if (call === undefined || scope === undefined || hasApprovalCheck(scope, call.toolCallId)) return;
+  notePause(scope, call.toolCallId);
   await needsApprovalInContext(waitingFor(call.spec), call.args, optionsOf(call, messages));
 }
 

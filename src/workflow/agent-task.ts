@@ -4,13 +4,14 @@
  */
 import { importPeer, peerHint } from "../load/import-peer.ts";
 import { ToolwrightError } from "../errors.ts";
-import { isLanguageModel, resolveLanguageModel } from "../model/sdk-model.ts";
 import { replayedTools } from "../adapters/ai-sdk/replayed-tools.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import { askAgent, isSdkAgent } from "./ask-agent.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
-import { journalModel } from "../adapters/ai-sdk/recorded-model.ts";
+import { answerRequests } from "../adapters/ai-sdk/answer-requests.ts";
+import { recordedAgent } from "../adapters/ai-sdk/recorded-agent.ts";
+import { createJournal } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalidOutput, outputOfAgent, validateOutput } from "./task-output.ts";
 
 /** How often one attempt sends an invalid answer back to the agent. */
@@ -34,22 +35,28 @@ export type AttemptResult =
 
 export async function runAgentTask(task: AgentTaskOptions): Promise<AttemptResult> {
   const { props, signal, isWaiting } = task;
-  const agent = await agentFor(props, task.attempt);
-  const options = callOptions(agent, task);
+  const { agent, options } = await prepareAgent(task);
   const text = task.prompt + describeOutput(props.id, props.output);
   let messages: unknown[] = [{ role: "user", content: text }];
-  for (let corrections = 0; ; corrections += 1) {
+  for (let corrections = 0; ;) {
     let result: unknown;
     try {
       result = await generate(props, () =>
         askAgent(agent, withPrompt(agent, { ...options, messages, abortSignal: signal })),
       );
       if (isWaiting()) return { kind: "waiting" };
+      const continued = await continuedMessages(agent, options, messages, result);
+      if (isWaiting()) return { kind: "waiting" };
+      if (continued !== undefined) {
+        messages = continued;
+        continue;
+      }
       const output = outputOfAgent(props.id, props.output, result);
       return { kind: "output", output: await validateOutput(props.id, props.output, output) };
     } catch (error) {
       const isInvalid = ToolwrightError.is(error) && error.code === "WORKFLOW_OUTPUT_INVALID";
       if (!isInvalid || corrections >= MAX_CORRECTIONS) throw error;
+      corrections += 1;
       const answer = result === undefined ? invalidAnswer(error) : responseMessages(result);
       messages = [...messages, ...answer, { role: "user", content: `${error.message}\nCorrect it.` }];
     }
@@ -66,9 +73,9 @@ function withPrompt<Options extends { readonly messages: readonly unknown[] }>(
   options: Options,
 ): Options {
   if (isSdkAgent(agent)) return options;
-  const last = options.messages.at(-1) as { readonly content: unknown };
+  const messages = options.messages as readonly { readonly role: unknown; readonly content: unknown }[];
   return Object.defineProperty(options, "prompt", {
-    value: last.content,
+    value: messages.findLast(({ role }) => role === "user")?.content,
     configurable: true,
     writable: true,
   });
@@ -131,24 +138,44 @@ async function agentFor(props: TaskProps, attempt: number): Promise<WorkflowAgen
   }
 }
 
-/** Replaces the agent's model by one that logs its responses, and adds the tools of the task. */
-function callOptions(agent: WorkflowAgent, task: AgentTaskOptions): Record<string, unknown> {
+interface PreparedAgent {
+  readonly agent: WorkflowAgent;
+  readonly options: Record<string, unknown>;
+}
+
+/** Replaces the agent's models by ones that log their responses, and adds the tools of the task. */
+async function prepareAgent(task: AgentTaskOptions): Promise<PreparedAgent> {
   const { props, instructions } = task;
-  const settings = (agent as { settings?: { model?: unknown; tools?: Record<string, unknown> } }).settings;
-  const options: Record<string, unknown> = {};
-  const model = resolveLanguageModel(settings?.model);
-  if (isLanguageModel(model)) options["model"] = journalModel(model, task.onDiverged);
+  const given = await agentFor(props, task.attempt);
+  const own = toolsOf(given);
+  const { agent, model } = await recordedAgent(given, createJournal(task.onDiverged));
+  const options: Record<string, unknown> = model === undefined ? {} : { model };
   if (props.tools !== undefined) {
     // `toAISDKTools` converts names to a form that every provider accepts; the log has the original names.
-    options["tools"] = { ...settings?.tools, ...toAISDKTools(props.tools) };
+    options["tools"] = { ...own, ...toAISDKTools(props.tools) };
   }
   if (instructions !== undefined) options["instructions"] = instructions;
   const replay = currentScope()?.host.replay;
-  if (replay === undefined) return options;
-  return {
-    ...options,
-    tools: replayedTools({ ...settings?.tools, ...(options["tools"] as object) }, replay),
-  };
+  if (replay === undefined) return { agent, options };
+  const tools = replayedTools({ ...own, ...(options["tools"] as object) }, replay);
+  return { agent, options: { ...options, tools } };
+}
+
+function toolsOf(agent: WorkflowAgent): Readonly<Record<string, unknown>> | undefined {
+  return (agent as { settings?: { tools?: Readonly<Record<string, unknown>> } }).settings?.tools;
+}
+
+/** `undefined` if the loop has ended, or waits. */
+async function continuedMessages(
+  agent: WorkflowAgent,
+  options: Readonly<Record<string, unknown>>,
+  messages: readonly unknown[],
+  result: unknown,
+): Promise<unknown[] | undefined> {
+  const scope = currentScope();
+  if (scope === undefined) return undefined;
+  const tools = (options["tools"] ?? toolsOf(agent) ?? {}) as Readonly<Record<string, unknown>>;
+  return answerRequests({ scope, tools, messages, said: responseMessages(result) });
 }
 
 function responseMessages(result: unknown): unknown[] {

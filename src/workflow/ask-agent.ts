@@ -1,4 +1,5 @@
 /** Calls an agent. AI SDK agents are called through `stream`, so that readers of the run see the answer as it is generated. */
+import { isPaused } from "../adapters/ai-sdk/answer-requests.ts";
 import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
 import type { WorkflowAgent } from "./components.ts";
 
@@ -23,7 +24,8 @@ export async function askAgent(agent: WorkflowAgent, options: object): Promise<u
   for await (const part of result.stream) if (part.type === "error") throw part.error;
   const text = await result.text;
   const messages = await (result.responseMessages ?? result.response?.then((one) => one.messages));
+  const responseMessages = messages ?? [{ role: "assistant", content: text }];
+  if (isPaused(responseMessages)) return { text, responseMessages };
   // Rejects if a structured output was asked for, and the text does not match it.
-  const output = await result.output;
-  return { text, output, responseMessages: messages ?? [{ role: "assistant", content: text }] };
+  return { text, output: await result.output, responseMessages };
 }

@@ -21,12 +21,23 @@ function createShop() {
   return { placed, order };
 }
 
-/** A chat behind HTTP. The header x-user names the caller: "boss" may decide, "stranger" may do nothing. */
-export async function startChat(store = createStorePath()) {
+type Shop = ReturnType<typeof createShop>;
+/** Any of the agent's settings. */
+type Settings = Readonly<Record<string, unknown>>;
+
+/**
+ * A chat behind HTTP. The header x-user names the caller: "boss" may decide, "stranger" may do nothing.
+ * @param settings of the agent, from the shop's tool and the list of what was ordered
+ */
+export async function startChat(store = createStorePath(), settings: (shop: Shop) => Settings = () => ({})) {
   const live = createLiveModel();
   const { placed, order } = createShop();
   const runtime = createRuntime({ store });
-  const agent = new ToolLoopAgent({ model: live.model, tools: { order } });
+  const agent = new ToolLoopAgent({
+    model: live.model,
+    tools: { order },
+    ...(settings({ placed, order }) as object),
+  });
   const authorize = (request: Request) => {
     const name = request.headers.get("x-user");
     if (name === null) return undefined;

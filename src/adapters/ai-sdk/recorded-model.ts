@@ -61,7 +61,7 @@ export function recordModel<M extends LanguageModelLike<ModelRequest>>(model: M)
       modelId,
       ...request,
     }),
-    noteRecordedAnswer,
+    { onReplay: noteRecordedAnswer },
   );
 }
 
@@ -89,40 +89,52 @@ function noteRecordedAnswer({ host, identity }: Scope, calls: readonly NamedCall
   );
 }
 
-/**
- * For the only loop of a scope, whose requests have a fixed order.
- * @param onDiverged called once per scope with the position of the first request that differs from the log
- */
-export function journalModel<M extends LanguageModelLike<ModelRequest>>(
-  model: M,
-  onDiverged: (position: number) => void,
-): M {
-  return wrap(
-    model,
-    (scope) => recordedResponsesOf(scope, onDiverged),
-    ({ prompt, tools, toolChoice }) => ({ prompt, tools, toolChoice }),
-    undefined,
-    true,
-  );
-}
+/** Records the models of one loop. */
+export type RecordModel = <M extends LanguageModelLike<ModelRequest>>(model: M) => M;
 
 /**
- * @param identify returns the fields that tell one request from another
- * @param onReplay called with the calls of each replayed response
- * @param mayGenerate a model that cannot stream returns the whole response
+ * For the only loop of a scope, whose requests have a fixed order, whichever of its models gets them.
+ * @param onDiverged called once per scope with the position of the first request that differs from the log
  */
+export function createJournal(onDiverged: (position: number) => void): RecordModel {
+  const memory = newMemory();
+  return (model) =>
+    wrap(
+      model,
+      (scope) => recordedResponsesOf(scope, onDiverged),
+      ({ prompt, tools, toolChoice }) => ({ prompt, tools, toolChoice }),
+      { memory, isDriven: true },
+    );
+}
+
+interface WrapOptions {
+  /** What the models of one loop share. */
+  readonly memory?: LoopMemory | undefined;
+  /** Called with the calls of each replayed response. */
+  readonly onReplay?: ((scope: Scope, calls: readonly NamedCall[]) => void) | undefined;
+  /** The loop is driven here: it stops where a call waits, and a model that cannot stream returns the whole response. */
+  readonly isDriven?: boolean | undefined;
+}
+
+interface LoopMemory {
+  readonly records: WeakMap<Scope, RecordedResponses>;
+  readonly notes: WeakMap<Scope, Note>;
+}
+
+function newMemory(): LoopMemory {
+  return { records: new WeakMap(), notes: new WeakMap() };
+}
+
+/** @param identify returns the fields that tell one request from another */
 function wrap<M extends LanguageModelLike<ModelRequest>>(
   given: M,
   recordsOf: (scope: Scope) => RecordedResponses,
   identify: (request: ModelRequest) => object,
-  onReplay: (scope: Scope, calls: readonly NamedCall[]) => void = () => undefined,
-  mayGenerate = false,
+  { memory = newMemory(), onReplay = () => undefined, isDriven = false }: WrapOptions,
 ): M {
   // Do not record a recorded model twice.
   const model = (plainModels.get(given) ?? given) as M;
-  const records = new WeakMap<Scope, RecordedResponses>();
-
-  const notes = new WeakMap<Scope, Note>();
+  const { records, notes } = memory;
 
   /** `undefined` outside any run, where there is nothing to resume. */
   const prepare = async <Request extends ModelRequest>(
@@ -132,6 +144,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     assertNoForeignRun();
     const scope = currentScope();
     if (scope === undefined) return undefined;
+    if (isDriven) assertNothingWaits(scope);
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
     const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
@@ -176,7 +189,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     const received = await slot.receive();
     const chat = openChat(scope, aboutRequest(target, request, true));
     const open = async (): Promise<ReadableStream<unknown>> =>
-      mayGenerate
+      isDriven
         ? openStream(target, request, (response) => streamOf(toStreamParts(storable(response))))
         : (await target.doStream(request)).stream;
     try {
@@ -213,6 +226,19 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   });
   plainModels.set(recorded, model);
   return recorded;
+}
+
+/**
+ * The SDK has no result for a call in whose tool another call waits, and would tell the model that it failed. Like a call that
+ * waits itself, it ends the loop; the resume makes it again.
+ */
+function assertNothingWaits({ root, identity }: Scope): void {
+  if (root.waiting.size === 0) return;
+  throw new ToolwrightError(
+    "TOOL_APPROVAL_PENDING",
+    `A call of task "${identity.nodeId}" waits for a decision, so its model is not asked before.`,
+    { effect: "none" },
+  );
 }
 
 /** The model itself is not part of it: a replay calls no model. */

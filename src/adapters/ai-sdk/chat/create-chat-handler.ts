@@ -1,5 +1,5 @@
 /** Serves the AI SDK's `useChat`: durable turns, streams that resume, stops and approvals. */
-import { aFunction, anObject, aRuntime } from "../../../definition/option-checks.ts";
+import { aFunction, aRuntime, must } from "../../../definition/option-checks.ts";
 import { checkOptions, optionTable, type OptionTable } from "../../../definition/option-table.ts";
 import { useRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -28,9 +28,14 @@ export interface ChatHandlerOptions {
 
 export type ChatHandler = (request: Request) => Promise<Response>;
 
+const aStreamingAgent = must(
+  (value) => typeof (value as Partial<ChatAgent> | null | undefined)?.stream === "function",
+  "an agent with stream(), such as a ToolLoopAgent",
+);
+
 export const CHAT_HANDLER_OPTIONS: OptionTable = optionTable<ChatHandlerOptions>(
   "createChatHandler",
-  { runtime: aRuntime, agent: anObject, authorize: aFunction },
+  { runtime: aRuntime, agent: aStreamingAgent, authorize: aFunction },
   { required: ["runtime", "agent", "authorize"], example: "{ runtime, agent, authorize }" },
 );
 

@@ -2,16 +2,19 @@
  * Runs a turn of a chat with the agent, whether or not a client listens. After a crash or a decision it starts from the
  * beginning: recorded responses and calls are replayed, and the first one that is not recorded is live.
  */
+import { ToolwrightError } from "../../../errors.ts";
 import { currentScope } from "../../../invoke/call-in-context.ts";
+import type { Scope } from "../../../invoke/scope.ts";
 import { runTurn, type Turn } from "../../../loop/run-turn.ts";
 import type { OpenRuntime } from "../../../runtime/create-runtime.ts";
 import { aboutSdkAgent } from "../../../model/about-agent.ts";
-import { isLanguageModel, resolveLanguageModel } from "../../../model/sdk-model.ts";
 import { isStopRequested, wantStream } from "../../../store/tables/streams.ts";
 import { originOf } from "../../../loop/recorded-responses.ts";
 import { toPlainJson } from "../../../stream/result-parts.ts";
+import { answerRequests } from "../answer-requests.ts";
 import { quietAgent } from "../quiet-agent.ts";
-import { journalModel } from "../recorded-model.ts";
+import { recordedAgent } from "../recorded-agent.ts";
+import { createJournal } from "../recorded-model.ts";
 import { type BegunTurn, CHAT_TURN, inputHashOf } from "./chat-turns.ts";
 import { type StoredAnswer, storedChunks } from "./stored-answer.ts";
 
@@ -98,29 +101,69 @@ interface SdkPart {
   readonly output?: unknown;
 }
 
-async function consume(agent: ChatAgent, began: BegunTurn, signal: AbortSignal, turn: Turn): Promise<void> {
-  const { settings } = agent as { readonly settings?: { readonly model?: unknown } };
-  const model = resolveLanguageModel(settings?.model);
-  const options = {
-    messages: began.messages,
-    abortSignal: signal,
-    ...(isLanguageModel(model) ? { model: journalModel(model, () => undefined) } : {}),
-  };
-  const result = (await quietAgent(agent).stream(options as never)) as {
-    readonly stream: AsyncIterable<SdkPart>;
-  };
+/** Drives the agent until it has answered, or waits. */
+async function consume(given: ChatAgent, began: BegunTurn, signal: AbortSignal, turn: Turn): Promise<void> {
+  const { agent, model } = await recordedAgent(
+    given,
+    createJournal(() => undefined),
+  );
+  const options = { abortSignal: signal, ...(model === undefined ? {} : { model }) };
+  const { scope } = turn;
+  let messages: readonly unknown[] | undefined = began.messages;
+  while (messages !== undefined) {
+    const said = await consumeLoop(agent, { ...options, messages }, turn);
+    if (signal.aborted || scope.root.waiting.size > 0) return;
+    assertRecorded(scope);
+    messages = await answerRequests({ scope, tools: agent.tools ?? {}, messages, said });
+  }
+}
+
+interface ChatLoopResult {
+  readonly stream: AsyncIterable<SdkPart>;
+  readonly responseMessages?: PromiseLike<readonly unknown[]>;
+  readonly response?: PromiseLike<{ readonly messages?: readonly unknown[] }>;
+}
+
+/** @returns the messages that the loop added */
+async function consumeLoop(
+  agent: ChatAgent,
+  options: { readonly abortSignal: AbortSignal; readonly messages: readonly unknown[] },
+  turn: Turn,
+): Promise<readonly unknown[]> {
+  const { abortSignal: signal } = options;
+  const result = (await quietAgent(agent).stream(options as never)) as ChatLoopResult;
   let failure: { readonly error: unknown } | undefined;
   for await (const part of result.stream) {
     if (part.type === "error") failure ??= { error: part.error };
     else publishForeign(part, turn);
   }
-  // A stream that was stopped may end with an error.
-  if (failure !== undefined && !signal.aborted) throw failure.error;
+  // A stream that was stopped may end with an error, and so does one in which a call waits.
+  if (signal.aborted || (failure !== undefined && waits(failure.error))) return [];
+  if (failure !== undefined) throw failure.error;
+  return (await result.responseMessages) ?? (await result.response)?.messages ?? [];
+}
+
+function waits(error: unknown): boolean {
+  return ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING";
+}
+
+/** Without its responses the answer would be empty, and a crash would request them again. */
+function assertRecorded({ root }: Scope): void {
+  if (root.asksModel) return;
+  throw new ToolwrightError(
+    "TOOL_OPTION_INVALID",
+    "createChatHandler: the responses of this agent cannot be recorded, because it does not show its model.",
+    {
+      details: { option: "agent" },
+      hint: 'Pass a ToolLoopAgent, or wrap the model that the agent asks in recordModel of "toolwright/ai-sdk".',
+    },
+  );
 }
 
 /** Results of tools of other libraries, and of calls that the SDK refused. Results of our own tools are known already. */
 function publishForeign({ type, toolCallId, toolName, output, error }: SdkPart, { scope }: Turn): void {
-  if (toolCallId === undefined || toolName === undefined) return;
+  // A call in whose tool another one waits has a request instead.
+  if (toolCallId === undefined || toolName === undefined || waits(error)) return;
   const stream = scope.host.streams.current(scope.identity.runId);
   const origin = originOf(currentScope() ?? scope);
   const named = { toolCallId, toolName };
