@@ -2,7 +2,7 @@
 import { ToolLoopAgent, type UIMessage } from "ai";
 import { createRuntime, defineTool, type Runtime, type StreamPart } from "toolwright";
 import { createChatHandler, toUIMessageStream } from "toolwright/ai-sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { changeRows, createStorePath, endAllOwners, rowsOf } from "../workflow/harness.ts";
 import { createClient, listen, messageOf, textOf, userMessage } from "./chat-server.ts";
@@ -100,6 +100,37 @@ test("regenerate is a new turn with a new id; the same request again is the same
   expect(textOf(await ask(one.id))).toBe("two");
   expect(textOf(await ask())).toBe("one");
   expect(live.requests).toBe(2);
+});
+
+test("useChat may name the user's message: each request to regenerate is a new turn", async () => {
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const texts: string[] = [];
+  for (const text of ["one", "two", "three"]) {
+    const more = text === "one" ? {} : { regenerate: "u1" };
+    const answer = messageOf(await client.send([userMessage("Hi")], more));
+    say(await live.next(), text);
+    texts.push(textOf(await answer));
+  }
+  expect(texts).toEqual(["one", "two", "three"]);
+});
+
+test("a client is connected while the model has said nothing yet, or says nothing more", async () => {
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const answer = messageOf(await client.send([userMessage("Hi")]));
+  const request = await live.next();
+  const early = await client.get();
+  const twice = messageOf(await client.send([userMessage("Hi")]));
+  request.say("Hel");
+  const watched = await client.get();
+  const seen = (await watched.body?.getReader().read())?.value;
+  expect(new TextDecoder().decode(seen)).toContain("open");
+  await vi.waitFor(async () => expect((await client.get("?from=3")).status).toBe(200));
+  request.send({ type: "text-delta", id: "t", delta: "lo" }, { type: "text-end", id: "t" });
+  request.finish();
+  expect([textOf(await answer), textOf(await twice)]).toEqual(["Hello", "Hello"]);
+  expect(await early.text()).toMatch(/"delta":"Hel"[^]*"delta":"lo"[^]*\[DONE\]/);
 });
 
 /** Asks for a diamond, up to the request for approval. */

@@ -27,6 +27,36 @@ export function chunksAfterRequests(
   return chunks.slice(last + 1);
 }
 
+/**
+ * The client has decided about calls after the turn was stopped. Without a result for them it would send its decisions
+ * repeatedly.
+ */
+export function lateDecisions(
+  chunks: readonly UIMessageChunk[],
+  shown: UIMessage | undefined,
+): readonly UIMessageChunk[] {
+  const ended = new Set(
+    chunks.flatMap((chunk) => (RESULTS.has(chunk.type) ? [(chunk as Result).toolCallId] : [])),
+  );
+  const parts = (shown?.parts ?? []) as readonly {
+    readonly state?: unknown;
+    readonly toolCallId?: unknown;
+  }[];
+  return parts.flatMap(({ state, toolCallId }): UIMessageChunk[] => {
+    if (state !== "approval-responded" || typeof toolCallId !== "string" || ended.has(toolCallId)) return [];
+    return [
+      { type: "tool-output-error", toolCallId, errorText: "The answer was stopped before the decision." },
+    ];
+  });
+}
+
+type Result = Extract<UIMessageChunk, { readonly toolCallId: string }>;
+const RESULTS: ReadonlySet<string> = new Set([
+  "tool-output-available",
+  "tool-output-error",
+  "tool-output-denied",
+]);
+
 function requestsIn(shown: UIMessage | undefined): ReadonlySet<unknown> {
   const parts = (shown?.parts ?? []) as readonly { readonly approval?: { readonly id?: unknown } }[];
   return new Set(parts.flatMap(({ approval }) => (approval === undefined ? [] : [approval.id])));

@@ -77,7 +77,8 @@ export function parseRequest(body: unknown): ChatRequest {
     userId: user.id,
     contentHash: sha256(canonicalText(user.parts)),
     answer,
-    replaces: isRegenerated ? (messageId ?? undefined) : undefined,
+    // useChat may name the user's message instead of an answer.
+    replaces: isRegenerated && messageId !== user.id ? (messageId ?? undefined) : undefined,
     isRegenerated,
   };
 }

@@ -125,7 +125,9 @@ export function inputHashOf(key: string): string {
 export async function withKey(host: Host, request: ChatRequest): Promise<ChatRequest> {
   if (!request.isRegenerated) return request;
   const last = await lastChatTurn(host, request.chatId);
-  const isOpen = last !== undefined && !last.hasEnded && last.began.key.startsWith("regenerate ");
+  const isSameUser = last?.began.userId === request.userId;
+  const isOpen =
+    last !== undefined && isSameUser && !last.hasEnded && last.began.key.startsWith("regenerate ");
   if (request.replaces === undefined && isOpen) return { ...request, key: last.began.key };
   const replaces =
     request.replaces ?? (last === undefined ? answerId(request.chatId, 0) : answerIdOf(request.chatId, last));

@@ -6,7 +6,7 @@ import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { lastIndexOf, nextIndexOf, requestStop } from "../../../store/tables/streams.ts";
 import { systemClock } from "../../../util/clock.ts";
-import { afterRequests, chunksAfterRequests } from "./after-requests.ts";
+import { afterRequests, chunksAfterRequests, lateDecisions } from "./after-requests.ts";
 import { ChatError } from "./chat-error.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import {
@@ -72,7 +72,10 @@ export class Chats {
       return next === undefined ? replay(chatId, turn, answer) : this.#drive(host, chatId, next, 0, answer);
     }
     if (answer !== undefined)
-      await settleDecisions(this.#runtime, chatId, answer, identity, this.#agent.tools ?? {});
+      await settleDecisions(this.#runtime, chatId, answer, identity, {
+        tools: this.#agent.tools ?? {},
+        secret: host.store.secret,
+      });
     // The client has the answer up to the decision; the rest follows.
     const from = answer === undefined ? 0 : await afterRequests(host, chatId, answer);
     const state = await stateOf(host, chatId, turn);
@@ -182,8 +185,10 @@ export class Chats {
     shown?: UIMessage,
   ): Promise<Response> {
     const { number, began } = turn;
-    const read = this.#read(chatId, number, from);
-    await read.first;
+    const ready = Promise.withResolvers<void>();
+    const read = this.#read(chatId, number, from, ready.resolve);
+    // From now on it misses nothing. Its first part may take long: the model thinks, or a tool works.
+    await ready.promise;
     const now = await lastChatTurn(host, chatId);
     if (now?.number !== number || !now.hasEnded)
       return respond(chatId, turn, read, shownBefore(began, from, shown));
@@ -271,7 +276,8 @@ function isConflict(error: unknown): boolean {
 
 function replay(chatId: string, turn: ChatTurn, shown?: UIMessage): Response {
   const { chunks } = turn.result as StoredAnswer;
-  const all = [...shownBefore(turn.began, 0, shown), ...chunksAfterRequests(chunks, shown)];
+  const rest = [...chunksAfterRequests(chunks, shown), ...lateDecisions(chunks, shown)];
+  const all = [...shownBefore(turn.began, 0, shown), ...rest];
   return sseResponse(storedAnswerChunks(answerIdOf(chatId, turn), all));
 }
 

@@ -3,10 +3,11 @@
  * that were shown, once. Decisions in older messages do not count.
  */
 import type { UIMessage } from "ai";
-import { callText } from "../../../definition/call-key.ts";
+import { callText, KEY_VERSION } from "../../../definition/call-key.ts";
 import { fromObjectInput } from "../../../definition/object-schema.ts";
 import { ToolwrightError } from "../../../errors.ts";
 import type { Approval } from "../../../invoke/approval.ts";
+import { textOfCall } from "../../../invoke/call-identity.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { carriesSpec, specOfCopy } from "../../../tool/copied-tool.ts";
 import { sha256 } from "../../../util/hash.ts";
@@ -27,13 +28,21 @@ interface Decision {
   readonly input: unknown;
 }
 
+/** What the client's calls are compared with. */
+interface ShownTools {
+  /** By the names that the model knows. */
+  readonly tools: Readonly<Record<string, unknown>>;
+  /** Of the store: the hashes of redacted arguments are keyed. */
+  readonly secret: string;
+}
+
 /** @throws ChatError, TOOL_APPROVAL_SETTLED, TOOL_APPROVAL_EXPIRED */
 export async function settleDecisions(
   runtime: Runtime,
   chatId: string,
   message: UIMessage,
   identity: ChatIdentity,
-  tools: Readonly<Record<string, unknown>>,
+  { tools, secret }: ShownTools,
 ): Promise<void> {
   const decisions = decisionsIn(message);
   if (decisions.length === 0) return;
@@ -43,7 +52,7 @@ export async function settleDecisions(
     if (request === undefined) throw unknownRequest(decision.approvalId);
     if (isSettledAlike(request, decision)) continue;
     if (request.status === "pending" && identity.canDecide !== true) throw mayNotDecide(identity);
-    assertSameArguments(request, decision, tools);
+    assertSameArguments(request, decision, { tools, secret });
     const settling = runtime.resolveToolApproval(request.id, {
       approved: decision.approved,
       argsHash: request.argsHash,
@@ -87,19 +96,38 @@ function isSettledAlike({ status }: Pick<Approval, "status">, { approved }: Deci
 }
 
 /** The client shows the arguments of its message, so the decision is about those. */
-function assertSameArguments(
-  request: Approval,
-  { toolName, input }: Decision,
-  tools: Readonly<Record<string, unknown>>,
-): void {
-  const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
-  const args = carriesSpec(tool) ? fromObjectInput(specOfCopy(tool).inputJsonSchema, input) : input;
-  if (sha256(callText(request.toolName, args)) === request.argsHash) return;
+function assertSameArguments(request: Approval, { toolName, input }: Decision, shown: ShownTools): void {
+  // The chat shows the call around it, whose arguments say little about those of the call that waits.
+  if (request.parentKey !== undefined) throw shownElsewhere(request);
+  if (hashesOf(request, toolName, input, shown).includes(request.argsHash)) return;
   throw new ChatError(
     409,
     "TOOL_APPROVAL_MISMATCH",
     `The decision on ${request.id} was made for different arguments.`,
     "Reload the chat, and decide again.",
+  );
+}
+
+/** A run that an earlier version began has an earlier version of keys. */
+function hashesOf(
+  request: Approval,
+  shownName: string,
+  input: unknown,
+  { tools, secret }: ShownTools,
+): string[] {
+  const tool = Object.hasOwn(tools, shownName) ? tools[shownName] : undefined;
+  if (!carriesSpec(tool)) return [sha256(callText(request.toolName, input))];
+  const spec = specOfCopy(tool, true);
+  const args = fromObjectInput(spec.inputJsonSchema, input);
+  return ([KEY_VERSION, 1] as const).map((version) => sha256(textOfCall(spec, args, secret, version)));
+}
+
+function shownElsewhere({ id, toolName }: Approval): ChatError {
+  return new ChatError(
+    409,
+    "TOOL_APPROVAL_MISMATCH",
+    `Request ${id} is about a call of "${toolName}" inside of the call that this chat shows.`,
+    `Decide it where its arguments are shown: toolwright approve ${id}, or the page of toolwright serve. Then reload the chat.`,
   );
 }
 

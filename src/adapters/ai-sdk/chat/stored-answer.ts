@@ -46,7 +46,7 @@ function withoutRetracted(parts: readonly NumberedPart[]): NumberedPart[] {
 }
 
 function storedInput(tool: unknown, input: unknown, host: Host): unknown {
-  return carriesSpec(tool) ? storedArguments(specOfCopy(tool), input, host.store.secret) : input;
+  return carriesSpec(tool) ? storedArguments(specOfCopy(tool, true), input, host.store.secret) : input;
 }
 
 /** A text that was streamed in many pieces is stored as one. */
