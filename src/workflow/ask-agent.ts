@@ -1,14 +1,20 @@
 /** Calls an agent. AI SDK agents are called through `stream`, so that readers of the run see the answer as it is generated. */
 import { isPaused } from "../adapters/ai-sdk/answer-requests.ts";
+import { publishForeign, type SdkPart } from "../adapters/ai-sdk/publish-foreign.ts";
 import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
+import { currentScope } from "../invoke/call-in-context.ts";
 import type { WorkflowAgent } from "./components.ts";
 
 interface StreamResult {
-  readonly stream: AsyncIterable<{ readonly type: string; readonly error?: unknown }>;
+  readonly stream: AsyncIterable<SdkPart>;
   readonly text: PromiseLike<string>;
   readonly output: PromiseLike<unknown>;
   readonly responseMessages?: PromiseLike<unknown[]>;
   readonly response?: PromiseLike<{ readonly messages?: unknown[] }>;
+}
+
+interface AskedWith {
+  readonly tools?: Readonly<Record<string, unknown>>;
 }
 
 /** An AI SDK agent; other agents have their own `stream`, if any. */
@@ -21,7 +27,12 @@ export async function askAgent(agent: WorkflowAgent, options: object): Promise<u
   const { stream } = agent as { readonly stream?: unknown };
   if (!isSdkAgent(agent) || typeof stream !== "function") return agent.generate(options as never);
   const result = await (stream as (given: object) => Promise<StreamResult>).call(quietAgent(agent), options);
-  for await (const part of result.stream) if (part.type === "error") throw part.error;
+  const scope = currentScope();
+  const { tools = (agent as AskedWith).tools ?? {} } = options as AskedWith;
+  for await (const part of result.stream) {
+    if (part.type === "error") throw part.error;
+    if (scope !== undefined) publishForeign(part, scope, tools);
+  }
   const text = await result.text;
   const messages = await (result.responseMessages ?? result.response?.then((one) => one.messages));
   const responseMessages = messages ?? [{ role: "assistant", content: text }];

@@ -73,12 +73,16 @@ function assertStorable(tools: Fields, { toolName, providerExecuted }: Fields): 
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   // A tool that `prepareCall` adds is not known here, and guards itself.
   if (providerExecuted !== true && (tool === undefined || carriesSpec(tool))) return;
+  const variable = /^[\w$]+$/.test(name) ? name : "tool";
   throw new ToolwrightError(
     "TOOL_APPROVAL_REQUIRED",
     `Tool "${name}" needs approval, and it is a tool of another library: its request cannot be stored. Nothing was run.`,
     {
       details: { tool: name },
-      hint: `Convert it: fromTool(${/^[\w$]+$/.test(name) ? name : "tool"}, { name: ${JSON.stringify(name)} }).`,
+      hint:
+        providerExecuted === true
+          ? "The provider runs it: let the provider run it without approval, or leave it out."
+          : `Convert it: fromTool(${variable}, { name: ${JSON.stringify(name)} }).`,
       effect: "none",
     },
   );

@@ -76,10 +76,12 @@ export function recordStream(
 const PASSING =
   /^(stream-start|response-metadata|raw|source|file|reasoning-file|custom)$|^(text|reasoning|tool-input)-/;
 
-/** Calls that the provider ran itself have happened: they keep their position between the texts around them. */
+/** Calls that the provider ran itself have happened: they keep their position between the texts around them, and so do results. */
 function passes(part: Part): boolean {
   const { type } = part;
-  if (type === "tool-call" || type === "tool-result") return part["providerExecuted"] === true;
+  if (type === "tool-call") return part["providerExecuted"] === true;
+  // A model sends results of such calls only. From version 3 on, they do not say so themselves.
+  if (type === "tool-result") return true;
   return typeof type === "string" && PASSING.test(type);
 }
 

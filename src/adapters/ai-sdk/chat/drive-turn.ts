@@ -3,15 +3,13 @@
  * beginning: recorded responses and calls are replayed, and the first one that is not recorded is live.
  */
 import { ToolwrightError } from "../../../errors.ts";
-import { currentScope } from "../../../invoke/call-in-context.ts";
 import type { Scope } from "../../../invoke/scope.ts";
 import { runTurn, type Turn } from "../../../loop/run-turn.ts";
 import type { OpenRuntime } from "../../../runtime/create-runtime.ts";
 import { aboutSdkAgent } from "../../../model/about-agent.ts";
 import { isStopRequested, wantStream } from "../../../store/tables/streams.ts";
-import { originOf } from "../../../loop/recorded-responses.ts";
-import { toPlainJson } from "../../../stream/result-parts.ts";
 import { answerRequests } from "../answer-requests.ts";
+import { publishForeign, type SdkPart, waits } from "../publish-foreign.ts";
 import { quietAgent } from "../quiet-agent.ts";
 import { recordedAgent } from "../recorded-agent.ts";
 import { createJournal } from "../recorded-model.ts";
@@ -93,14 +91,6 @@ async function runAgent({ host }: OpenRuntime, job: TurnJob, turn: Turn): Promis
   turn.end(result, { ...began, messages: [] });
 }
 
-interface SdkPart {
-  readonly type: string;
-  readonly error?: unknown;
-  readonly toolCallId?: string;
-  readonly toolName?: string;
-  readonly output?: unknown;
-}
-
 /** Drives the agent until it has answered, or waits. */
 async function consume(given: ChatAgent, began: BegunTurn, signal: AbortSignal, turn: Turn): Promise<void> {
   const { agent, model } = await recordedAgent(
@@ -111,7 +101,7 @@ async function consume(given: ChatAgent, began: BegunTurn, signal: AbortSignal, 
   const { scope } = turn;
   let messages: readonly unknown[] | undefined = began.messages;
   while (messages !== undefined) {
-    const said = await consumeLoop(agent, { ...options, messages }, turn);
+    const said = await consumeLoop(agent, { ...options, messages }, scope);
     if (signal.aborted || scope.root.waiting.size > 0) return;
     assertRecorded(scope);
     messages = await answerRequests({ scope, tools: agent.tools ?? {}, messages, said });
@@ -128,23 +118,19 @@ interface ChatLoopResult {
 async function consumeLoop(
   agent: ChatAgent,
   options: { readonly abortSignal: AbortSignal; readonly messages: readonly unknown[] },
-  turn: Turn,
+  scope: Scope,
 ): Promise<readonly unknown[]> {
   const { abortSignal: signal } = options;
   const result = (await quietAgent(agent).stream(options as never)) as ChatLoopResult;
   let failure: { readonly error: unknown } | undefined;
   for await (const part of result.stream) {
     if (part.type === "error") failure ??= { error: part.error };
-    else publishForeign(part, turn);
+    else publishForeign(part, scope, agent.tools ?? {});
   }
   // A stream that was stopped may end with an error, and so does one in which a call waits.
   if (signal.aborted || (failure !== undefined && waits(failure.error))) return [];
   if (failure !== undefined) throw failure.error;
   return (await result.responseMessages) ?? (await result.response)?.messages ?? [];
-}
-
-function waits(error: unknown): boolean {
-  return ToolwrightError.is(error) && error.code === "TOOL_APPROVAL_PENDING";
 }
 
 /** Without its responses the answer would be empty, and a crash would request them again. */
@@ -158,23 +144,4 @@ function assertRecorded({ root }: Scope): void {
       hint: 'Pass a ToolLoopAgent, or wrap the model that the agent asks in recordModel of "toolwright/ai-sdk".',
     },
   );
-}
-
-/** Results of tools of other libraries, and of calls that the SDK refused. Results of our own tools are known already. */
-function publishForeign({ type, toolCallId, toolName, output, error }: SdkPart, { scope }: Turn): void {
-  // A call in whose tool another one waits has a request instead.
-  if (toolCallId === undefined || toolName === undefined || waits(error)) return;
-  const stream = scope.host.streams.current(scope.identity.runId);
-  const origin = originOf(currentScope() ?? scope);
-  const named = { toolCallId, toolName };
-  if (type === "tool-result")
-    stream?.publishResult(origin, toolCallId, { type: "tool-result", ...named, output: toPlainJson(output) });
-  if (type === "tool-error") {
-    const message = error instanceof Error ? error.message : String(error);
-    stream?.publishResult(origin, toolCallId, {
-      type: "tool-error",
-      ...named,
-      error: { code: "TOOL_EXECUTION_FAILED", message },
-    });
-  }
 }
