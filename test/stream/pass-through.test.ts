@@ -111,6 +111,29 @@ test("a stream that breaks in the middle is an error, and is not recorded", asyn
   expect(live.requests).toBe(2);
 });
 
+test("rule 37: chunks of the provider pass, and are not stored", async () => {
+  const live = createLiveModel();
+  const store = createStorePath();
+  await using runtime = createRuntime({ store, recording: "keep" });
+  const seen: unknown[] = [];
+  const running = runtime.run({ runId: "r" }, async () => {
+    const model = recordModel(live.model);
+    const { stream } = streamText({ model, prompt: "Pay", include: { rawChunks: true } });
+    for await (const part of stream) if (part.type === "raw") seen.push(part.rawValue);
+  });
+  const request = await live.next();
+  request.send({ type: "raw", rawValue: '{"card":"4242-' });
+  request.say("Paid.");
+  request.send({ type: "raw", rawValue: '4242"}' }, { type: "text-end", id: "t" });
+  request.finish();
+  await running;
+  expect(seen).toEqual(['{"card":"4242-', '4242"}']);
+  const rows = await rowsOf(store, "SELECT response_json FROM toolwright_responses");
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).toContain("Paid.");
+  expect(JSON.stringify(rows)).not.toContain("4242");
+});
+
 test("an agent of a workflow is called through `stream`, and a broken stream fails its attempt", async () => {
   const store = createStorePath();
   const { order, responses } = createOrder(store);

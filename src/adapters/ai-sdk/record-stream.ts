@@ -44,7 +44,8 @@ export function recordStream(
         isComplete ||= part.type === "finish";
         if (!passes(part)) held.push(part);
         else if (!isCancelled) {
-          passed.push(part);
+          // Chunks of the provider repeat the response, in pieces in which no redaction would find a value.
+          if (part.type !== "raw") passed.push(part);
           recorder.onPart(part);
           controller.enqueue(part);
         }
