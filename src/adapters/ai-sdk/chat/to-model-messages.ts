@@ -6,6 +6,7 @@ import type { ChatRequest } from "./chat-request.ts";
 import type { ChatAgent } from "./drive-turn.ts";
 
 export async function toModelMessages(request: ChatRequest, agent: ChatAgent): Promise<unknown[]> {
+  assertNoInstructions(request, agent);
   const { convertToModelMessages, validateUIMessages } = await importPeer("ai", () => import("ai"));
   try {
     const messages = await validateUIMessages({ messages: request.messages.map(withoutOpenCalls) });
@@ -18,6 +19,19 @@ export async function toModelMessages(request: ChatRequest, agent: ChatAgent): P
       "Send the messages that useChat sends.",
     );
   }
+}
+
+/** The SDK refuses them unless the agent allows them, and the turn would fail each time that it is driven. */
+function assertNoInstructions({ messages }: ChatRequest, agent: ChatAgent): void {
+  const { settings } = agent as { readonly settings?: { readonly allowSystemInMessages?: unknown } };
+  if (settings === undefined || settings.allowSystemInMessages === true) return;
+  if (messages.some(({ role }) => role === "system"))
+    throw new ChatError(
+      400,
+      "CHAT_BAD_REQUEST",
+      "The agent accepts no system messages from clients.",
+      "Use the instructions of the agent.",
+    );
 }
 
 const HAS_RESULT = /^output-/;
