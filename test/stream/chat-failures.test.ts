@@ -2,7 +2,7 @@
 import { DefaultChatTransport, ToolLoopAgent, type UIMessage } from "ai";
 import { createRuntime } from "toolwright";
 import { createChatHandler } from "toolwright/ai-sdk";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createStorePath, rowsOf, until } from "../workflow/harness.ts";
 import { messageOf, textOf, userMessage } from "./chat-server.ts";
 import { createLiveModel } from "./live-model.ts";
@@ -82,6 +82,17 @@ test("a slow client does not slow the turn, and receives all of it after its end
   expect(textOf(await messageOf(slow))).toBe(pieces.join(""));
   expect(textOf(await messageOf(await send()))).toBe(pieces.join(""));
   expect(live.requests).toBe(1);
+});
+
+test("the server prints why an answer failed", async () => {
+  const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  onTestFinished(() => printed.mockRestore());
+  const { live, client, runtime } = await startChat();
+  await using _ = runtime;
+  const failing = messageOf(await client.send([userMessage("Hi")]));
+  (await live.next()).breakOff(new Error("invalid key"));
+  await expect(failing).rejects.toThrow("The answer failed");
+  await vi.waitFor(() => expect(printed.mock.calls).toEqual([["toolwright: chat c: invalid key"]]));
 });
 
 test("bad requests have a status that says why", async () => {

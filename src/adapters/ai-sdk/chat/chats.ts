@@ -1,10 +1,12 @@
 /** The chats of a handler: which turns this process drives, and what clients receive of them. */
 import type { UIMessage, UIMessageChunk } from "ai";
 import { ToolwrightError } from "../../../errors.ts";
+import { messageOf } from "../../../invoke/error-record.ts";
 import type { Host } from "../../../invoke/host.ts";
 import { type OpenRuntime, useRuntime } from "../../../runtime/create-runtime.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { lastIndexOf, nextIndexOf, requestStop } from "../../../store/tables/streams.ts";
+import { toTerminalLine } from "../../../terminal/terminal-text.ts";
 import { systemClock } from "../../../util/clock.ts";
 import { afterRequests, chunksAfterRequests, lateDecisions } from "./after-requests.ts";
 import { ChatError } from "./chat-error.ts";
@@ -159,7 +161,9 @@ export class Chats {
     const stop = new AbortController();
     const ended = Promise.withResolvers<void>();
     const driven = { stop, done: ended.promise };
+    let hasBegun = false;
     const begin = (turn: number): Promise<void> => {
+      hasBegun = true;
       this.#driven.set(chatId, driven);
       return onBegin(turn);
     };
@@ -167,6 +171,9 @@ export class Chats {
       await useRuntime(this.#runtime, (opened) =>
         driveTurn(opened, { chatId, agent: this.#agent, began, stop, onBegin: begin }),
       );
+    } catch (error) {
+      if (hasBegun) reportFailure(chatId, error);
+      throw error;
     } finally {
       if (this.#driven.get(chatId) === driven) this.#driven.delete(chatId);
       ended.resolve();
@@ -272,6 +279,18 @@ async function* withStart(
 
 function isConflict(error: unknown): boolean {
   return ToolwrightError.is(error) && error.code === "TOOL_RUN_CONFLICT";
+}
+
+/** Clients only read that the answer has failed. */
+function reportFailure(chatId: string, error: unknown): void {
+  if (isConflict(error) || isFenced(error)) return;
+  const hint = ToolwrightError.is(error) ? ` ${error.hint}` : "";
+  console.error(`toolwright: chat ${toTerminalLine(chatId)}: ${toTerminalLine(messageOf(error) + hint)}`);
+}
+
+/** Another process has taken over the turn, and answers. */
+function isFenced(error: unknown): boolean {
+  return ToolwrightError.is(error) && error.code === "TOOL_RUN_FENCED";
 }
 
 function replay(chatId: string, turn: ChatTurn, shown?: UIMessage): Response {
