@@ -7,10 +7,10 @@ import { ToolwrightError } from "../errors.ts";
 import { replayedTools } from "../adapters/ai-sdk/replayed-tools.ts";
 import { toAISDKTools } from "../adapters/ai-sdk/to-ai-sdk-tools.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
-import { askAgent, isSdkAgent } from "./ask-agent.ts";
+import { askAgent } from "./ask-agent.ts";
 import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { answerRequests } from "../adapters/ai-sdk/answer-requests.ts";
-import { recordedAgent } from "../adapters/ai-sdk/recorded-agent.ts";
+import { isSdkAgent, recordedAgent } from "../adapters/ai-sdk/recorded-agent.ts";
 import { createJournal } from "../adapters/ai-sdk/recorded-model.ts";
 import { describeOutput, invalidOutput, outputOfAgent, validateOutput } from "./task-output.ts";
 

@@ -1,6 +1,7 @@
 /** Calls an agent. AI SDK agents are called through `stream`, so that readers of the run see the answer as it is generated. */
 import { isPaused } from "../adapters/ai-sdk/answer-requests.ts";
 import { publishForeign, type SdkPart } from "../adapters/ai-sdk/publish-foreign.ts";
+import { isSdkAgent } from "../adapters/ai-sdk/recorded-agent.ts";
 import { quietAgent } from "../adapters/ai-sdk/quiet-agent.ts";
 import { currentScope } from "../invoke/call-in-context.ts";
 import type { WorkflowAgent } from "./components.ts";
@@ -15,12 +16,6 @@ interface StreamResult {
 
 interface AskedWith {
   readonly tools?: Readonly<Record<string, unknown>>;
-}
-
-/** An AI SDK agent; other agents have their own `stream`, if any. */
-export function isSdkAgent(agent: WorkflowAgent): boolean {
-  const { version } = agent as { readonly version?: unknown };
-  return typeof version === "string" && version.startsWith("agent-");
 }
 
 export async function askAgent(agent: WorkflowAgent, options: object): Promise<unknown> {

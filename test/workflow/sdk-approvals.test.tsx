@@ -214,3 +214,25 @@ it.each(["prepareCall", "prepareStep"])("the model that %s chooses is recorded",
   // The first response is replayed.
   expect([chosen.requests.length, model.requests.length]).toEqual([2, 0]);
 });
+
+it("an agent of another library keeps its own settings", async () => {
+  class Writer {
+    readonly settings = { model: "house-model", prepareStep: () => ({}) };
+    readonly #answer = "Done.";
+    generate(): Promise<{ text: string }> {
+      return Promise.resolve({ text: `${this.#answer} ${this.settings.model}` });
+    }
+  }
+  const { Workflow, Task, workflow, outputs } = createWorkflows({ output: z.string() });
+  const write = workflow(() => (
+    <Workflow name="write">
+      <Task id="t" agent={new Writer()} output={outputs.output} retries={0}>
+        Write.
+      </Task>
+    </Workflow>
+  ));
+  await using runtime = createRuntime({ store: createStorePath() });
+  expect(await runWorkflow(write, { runtime, runId: "w", input: {} })).toMatchObject({
+    output: "Done. house-model",
+  });
+});

@@ -8,8 +8,13 @@ import type { RecordModel } from "./recorded-model.ts";
 
 interface Choice {
   readonly model?: unknown;
-  readonly prepareStep?: unknown;
+  readonly prepareStep?: Choose | undefined;
 }
+
+interface Settings extends Choice {
+  readonly prepareCall?: Choose | undefined;
+}
+
 type Choose = (this: unknown, options: unknown) => Choice | undefined | PromiseLike<Choice | undefined>;
 
 interface RecordedAgent<Agent> {
@@ -18,29 +23,32 @@ interface RecordedAgent<Agent> {
   readonly model: object | undefined;
 }
 
-/** @param given instead of the agent's own model */
 export async function recordedAgent<Agent extends object>(
   agent: Agent,
   record: RecordModel,
-  given?: unknown,
 ): Promise<RecordedAgent<Agent>> {
-  const settings = (agent as { readonly settings?: unknown }).settings as
-    | (Choice & { readonly prepareCall?: unknown })
-    | undefined;
-  const model = await recorded(given ?? settings?.model, record);
-  const known = isLanguageModel(model) ? model : undefined;
-  const { prepareCall, prepareStep } = settings ?? {};
-  if (typeof prepareCall !== "function" && typeof prepareStep !== "function") return { agent, model: known };
+  const settings = (agent as { readonly settings?: Settings | null }).settings ?? {};
+  const given = resolveLanguageModel(settings.model);
+  // Settings of other agents may mean something else.
+  if (!isSdkAgent(agent)) return { agent, model: isLanguageModel(given) ? record(given) : undefined };
+  const model = await recorded(given, record);
+  const { prepareCall, prepareStep } = settings;
   const changed = {
     ...settings,
-    ...(typeof prepareCall === "function"
-      ? { prepareCall: recordChoices(prepareCall as Choose, record) }
-      : {}),
-    ...(typeof prepareStep === "function"
-      ? { prepareStep: recordChoices(prepareStep as Choose, record) }
-      : {}),
+    ...(prepareCall === undefined ? {} : { prepareCall: recordChoices(prepareCall, record) }),
+    ...(prepareStep === undefined ? {} : { prepareStep: recordChoices(prepareStep, record) }),
   };
-  return { agent: Object.create(agent, { settings: { value: changed } }) as Agent, model: known };
+  const isSame = prepareCall === undefined && prepareStep === undefined;
+  return {
+    agent: isSame ? agent : (Object.create(agent, { settings: { value: changed } }) as Agent),
+    model: isLanguageModel(model) ? model : undefined,
+  };
+}
+
+/** An agent of the SDK; other agents have their own `stream`, if any. */
+export function isSdkAgent(agent: object): boolean {
+  const { version } = agent as { readonly version?: unknown };
+  return typeof version === "string" && version.startsWith("agent-");
 }
 
 function recordChoices(choose: Choose, record: RecordModel): Choose {
@@ -51,16 +59,14 @@ function recordChoices(choose: Choose, record: RecordModel): Choose {
     return {
       ...choice,
       ...(model === undefined || model === null ? {} : { model: await recorded(model, record) }),
-      ...(typeof prepareStep === "function"
-        ? { prepareStep: recordChoices(prepareStep as Choose, record) }
-        : {}),
+      ...(typeof prepareStep === "function" ? { prepareStep: recordChoices(prepareStep, record) } : {}),
     };
   };
 }
 
 async function recorded(given: unknown, record: RecordModel): Promise<unknown> {
   const model = await namedModel(resolveLanguageModel(given));
-  return isLanguageModel(model) ? record(model as never) : model;
+  return isLanguageModel(model) ? record(model) : model;
 }
 
 /** Without a default provider, the SDK looks for the name in its gateway. */
