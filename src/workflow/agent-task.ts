@@ -179,11 +179,12 @@ async function continuedMessages(
 }
 
 function responseMessages(result: unknown): unknown[] {
-  const record = result as {
-    responseMessages?: unknown[];
-    response?: { messages?: unknown[] };
+  // Another library's agent may return anything.
+  const record = (result ?? {}) as {
+    responseMessages?: unknown;
+    response?: { messages?: unknown } | null;
     text?: string;
   };
   const messages = record.responseMessages ?? record.response?.messages;
-  return messages ?? [{ role: "assistant", content: record.text ?? "" }];
+  return Array.isArray(messages) ? messages : [{ role: "assistant", content: record.text ?? "" }];
 }

@@ -215,6 +215,23 @@ it.each(["prepareCall", "prepareStep"])("the model that %s chooses is recorded",
   expect([chosen.requests.length, model.requests.length]).toEqual([2, 0]);
 });
 
+it.each([undefined, null, "text", { response: null }, { response: { messages: "none" } }])(
+  "an agent may return anything: %j",
+  async (result) => {
+    const agent = { generate: () => Promise.resolve(result) };
+    const { Workflow, Task, workflow } = createWorkflows({});
+    const write = workflow(() => (
+      <Workflow name="write">
+        <Task id="t" agent={agent} retries={0}>
+          Write.
+        </Task>
+      </Workflow>
+    ));
+    await using runtime = createRuntime({ store: createStorePath() });
+    expect((await runWorkflow(write, { runtime, runId: "w", input: {} })).status).toBe("finished");
+  },
+);
+
 it("an agent of another library keeps its own settings", async () => {
   class Writer {
     readonly settings = { model: "house-model", prepareStep: () => ({}) };
