@@ -1,6 +1,6 @@
 /**
  * Writes docs/reference/commands.md: the help of every command, as the command prints it. A test compares the page with the
- * program, so a new flag is in the reference. Run: node scripts/commands-page.ts
+ * program, so a new flag is in the reference. Run: npx node scripts/commands-page.ts
  */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -51,4 +51,8 @@ work together, [tools as commands](../guides/commands.md) what your own tools ad
 ${sections.join("\n")}`;
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(COMMANDS_PAGE, renderCommandsPage());
+if (process.argv[1] === import.meta.filename) {
+  // The commands on the page do not depend on what started this script.
+  delete process.env["npm_command"];
+  writeFileSync(COMMANDS_PAGE, renderCommandsPage());
+}
