@@ -28,7 +28,7 @@ const broken = defineTool({
   ...effect,
   name: "broken",
   execute: () => {
-    throw new Error("the vault code is 4711");
+    throw new Error("the vault code is open sesame");
   },
 });
 
@@ -111,7 +111,7 @@ describe.each(GENERATIONS)("SDK %s", (generation) => {
     const span = spanNamed(seen.spans(), "execute_tool broken");
     expect(span.attributes["error.type"]).toBe("TOOL_EXECUTION_FAILED");
     expect(span.status).toEqual({ code: SpanStatusCode.ERROR });
-    expect(await seen.text()).not.toContain("4711");
+    expect(await seen.text()).not.toContain("sesame");
     const [duration] = await seen.points("gen_ai.execute_tool.duration");
     expect(duration?.attributes["error.type"]).toBe("TOOL_EXECUTION_FAILED");
   });
