@@ -5,6 +5,7 @@ import type { Scope } from "../invoke/scope.ts";
 // One copy of the package may check the approval, and the telemetry of another observe the loop.
 const asked = sharedByCopies("asked calls.1", () => new WeakMap<Scope, Set<string>>());
 const paused = sharedByCopies("paused calls.1", () => new WeakMap<Scope, Set<string>>());
+const driven = sharedByCopies("driven loops.1", () => new WeakSet<Scope>());
 
 export function noteApprovalCheck(scope: Scope | undefined, toolCallId: string | undefined): void {
   if (scope === undefined || toolCallId === undefined) return;
@@ -23,4 +24,16 @@ export function notePause(scope: Scope, toolCallId: string): void {
 
 export function hasPaused(scope: Scope, toolCallId: string): boolean {
   return paused.get(scope)?.has(toolCallId) === true;
+}
+
+/**
+ * The loop of this scope is driven here, and the requests of its result are stored when it has paused. Telemetry leaves them to
+ * that: the SDK may report them later than it ends, and equal calls would change places.
+ */
+export function noteDriven(scope: Scope): void {
+  driven.add(scope);
+}
+
+export function isDriven(scope: Scope): boolean {
+  return driven.has(scope);
 }

@@ -9,7 +9,7 @@ import type { ToolSpec } from "../definition/tool-spec.ts";
 import { needsApprovalInContext, currentScope } from "../invoke/call-in-context.ts";
 import { denyUnderId } from "../invoke/approvals/settle-by-message.ts";
 import type { Scope } from "../invoke/scope.ts";
-import { hasApprovalCheck, hasPaused, notePause } from "./approval-checks.ts";
+import { hasApprovalCheck, hasPaused, isDriven, notePause } from "./approval-checks.ts";
 import { carriesSpec, specOfCopy } from "./copied-tool.ts";
 import { findCallInMessages } from "./find-call-in-messages.ts";
 
@@ -60,7 +60,8 @@ export const toolwrightTelemetry: AISDKTelemetry = {
   async onStepEnd(step) {
     const { callId, content } = step as Fields;
     const loop = loops.get(callId);
-    if (loop === undefined) return;
+    const scope = currentScope();
+    if (loop === undefined || scope === undefined || isDriven(scope)) return;
     for (const part of listOf(content)) await requestRow(loop, part);
   },
   onEnd(event) {

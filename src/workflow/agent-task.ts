@@ -12,6 +12,7 @@ import type { TaskProps, WorkflowAgent } from "./components.ts";
 import { answerRequests } from "../adapters/ai-sdk/answer-requests.ts";
 import { isSdkAgent, recordedAgent } from "../adapters/ai-sdk/recorded-agent.ts";
 import { createJournal } from "../adapters/ai-sdk/recorded-model.ts";
+import { noteDriven } from "../tool/approval-checks.ts";
 import { describeOutput, invalidOutput, outputOfAgent, validateOutput } from "./task-output.ts";
 
 /** How often one attempt sends an invalid answer back to the agent. */
@@ -148,6 +149,9 @@ async function prepareAgent(task: AgentTaskOptions): Promise<PreparedAgent> {
   const { props, instructions } = task;
   const given = await agentFor(props, task.attempt);
   const own = toolsOf(given);
+  const scope = currentScope();
+  // Another library's agent may return no messages, so telemetry stores its requests.
+  if (scope !== undefined && isSdkAgent(given)) noteDriven(scope);
   const { agent, model } = await recordedAgent(given, createJournal(task.onDiverged));
   const options: Record<string, unknown> = model === undefined ? {} : { model };
   if (props.tools !== undefined) {
@@ -155,7 +159,7 @@ async function prepareAgent(task: AgentTaskOptions): Promise<PreparedAgent> {
     options["tools"] = { ...own, ...toAISDKTools(props.tools) };
   }
   if (instructions !== undefined) options["instructions"] = instructions;
-  const replay = currentScope()?.host.replay;
+  const replay = scope?.host.replay;
   if (replay === undefined) return { agent, options };
   const tools = replayedTools({ ...own, ...(options["tools"] as object) }, replay);
   return { agent, options: { ...options, tools } };

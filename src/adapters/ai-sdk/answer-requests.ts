@@ -28,11 +28,14 @@ export async function answerRequests(loop: PausedLoop): Promise<unknown[] | unde
   const { scope, tools, messages, said } = loop;
   const requests = requestsIn(said);
   if (requests.length === 0) return undefined;
-  for (const { call, before } of requests) {
-    assertStorable(tools, call);
-    // The SDK's telemetry reports it, unless the application has turned that off.
-    await requestRowOnce({ tools, messages: [...messages, ...before] }, { type: REQUEST, toolCall: call });
-  }
+  for (const { call } of requests) assertStorable(tools, call);
+  // Together, as one response makes them: equal calls are different ones.
+  await Promise.all(
+    requests.map(({ call, before }) =>
+      // For an agent of another library, the SDK's telemetry reports it, unless the application has turned that off.
+      requestRowOnce({ tools, messages: [...messages, ...before] }, { type: REQUEST, toolCall: call }),
+    ),
+  );
   if (scope.root.waiting.size > 0) return undefined;
   const content = requests.map(({ approvalId }) => ({ type: RESPONSE, approvalId, approved: true }));
   return [...messages, ...said, { role: "tool", content }];

@@ -11,7 +11,8 @@ import { isStopRequested, wantStream } from "../../../store/tables/streams.ts";
 import { answerRequests } from "../answer-requests.ts";
 import { publishForeign, type SdkPart, waits } from "../publish-foreign.ts";
 import { quietAgent } from "../quiet-agent.ts";
-import { recordedAgent } from "../recorded-agent.ts";
+import { noteDriven } from "../../../tool/approval-checks.ts";
+import { isSdkAgent, recordedAgent } from "../recorded-agent.ts";
 import { createJournal } from "../recorded-model.ts";
 import { type BegunTurn, CHAT_TURN, inputHashOf } from "./chat-turns.ts";
 import { type StoredAnswer, storedChunks } from "./stored-answer.ts";
@@ -99,6 +100,7 @@ async function consume(given: ChatAgent, began: BegunTurn, signal: AbortSignal, 
   );
   const options = { abortSignal: signal, ...(model === undefined ? {} : { model }) };
   const { scope } = turn;
+  if (isSdkAgent(given)) noteDriven(scope);
   let messages: readonly unknown[] | undefined = began.messages;
   while (messages !== undefined) {
     const said = await consumeLoop(agent, { ...options, messages }, scope);
