@@ -58,9 +58,13 @@ export interface RecordedResponses {
   /**
    * Takes the next position.
    * @param request what the model is asked, for recorded runs and replays
-   * @param earlierHash the hash of the same request in an earlier version
+   * @param earlierHashes the hashes that earlier versions would have for the same request
    */
-  next(requestHash: string, request?: () => AskedModel, earlierHash?: string): Promise<ResponseSlot>;
+  next(
+    requestHash: string,
+    request?: () => AskedModel,
+    earlierHashes?: readonly string[],
+  ): Promise<ResponseSlot>;
 }
 
 /**
@@ -76,7 +80,7 @@ export function recordedResponsesOf(
   let isLive = false;
   const requests = new RequestLog(scope);
   return {
-    async next(requestHash, request, earlierHash) {
+    async next(requestHash, request, earlierHashes = []) {
       const position = next;
       next += 1;
       scope.asksModel = true;
@@ -91,7 +95,7 @@ export function recordedResponsesOf(
       };
       const found = isLive ? undefined : await readAt(scope, position, release);
       const isSame =
-        found !== undefined && [requestHash, earlierHash, ANY_REQUEST].includes(found.requestHash);
+        found !== undefined && [requestHash, ANY_REQUEST, ...earlierHashes].includes(found.requestHash);
       const hasDiverged = found !== undefined && !isSame;
       if (hasDiverged) {
         isLive = true;

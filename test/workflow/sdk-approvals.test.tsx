@@ -6,17 +6,18 @@ import { generateText, isStepCount, type ModelMessage, Output, tool, ToolLoopAge
 import { createRuntime, createWorkflows, defineTool, runWorkflow, type RuntimeOptions } from "toolwright";
 import { recordModel } from "toolwright/ai-sdk";
 import { createScriptedModel, type ScriptedTurn } from "toolwright/testing";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { createStorePath } from "./harness.ts";
 
-function createOrder() {
+function createOrder(arrives: (sku: string) => Promise<void> | void = () => undefined) {
   const placed: string[] = [];
   const order = defineTool({
     name: "order",
     schema: z.object({ sku: z.string() }),
     sideEffect: true,
-    execute: ({ sku }, { idempotencyKey }) => {
+    execute: async ({ sku }, { idempotencyKey }) => {
+      await arrives(sku);
       placed.push(sku);
       return { sku, key: idempotencyKey.length > 0 };
     },
@@ -34,8 +35,9 @@ async function startRun(
   settings: Settings,
   script: readonly ScriptedTurn[] = [orderApple, "Ordered."],
   options: Partial<RuntimeOptions> = {},
+  arrives?: (sku: string) => Promise<void> | void,
 ) {
-  const { order, placed } = createOrder();
+  const { order, placed } = createOrder(arrives);
   const model = createScriptedModel(script);
   const agent = new ToolLoopAgent({ model, ...(settings(order) as object) });
   const { Workflow, Task, workflow, outputs } = createWorkflows({ output: z.object({ text: z.string() }) });
@@ -129,6 +131,27 @@ it("two equal calls, and a call of a later response: each waits for its own deci
   await decide();
   expect((await drive(true)).status).toBe("finished");
   expect(placed).toHaveLength(3);
+  expect(model.requests).toHaveLength(3);
+});
+
+it("calls that end in another order are the same request when the loop resumes", async () => {
+  const pearIsStored = async (): Promise<boolean> =>
+    (await runtime.calls()).some(({ status }) => status === "success");
+  const arrives = async (sku: string): Promise<void> => {
+    if (sku === "apple") await vi.waitUntil(pearIsStored, { timeout: 60_000 });
+  };
+  const orderPear = [{ toolName: "order", input: { sku: "pear" } }];
+  const orderPlum = [{ toolName: "order", input: { sku: "plum" } }];
+  const script = [[...orderApple, ...orderPear], orderPlum, answered];
+  const { runtime, model, placed, drive, decide } = await startRun(byAgent, script, {}, arrives);
+  await using _ = runtime;
+  await drive();
+  await decide();
+  expect((await drive(true)).status).toBe("waiting-approval");
+  expect(placed).toEqual(["pear", "apple"]);
+  await decide();
+  expect((await drive(true)).status).toBe("finished");
+  expect(placed).toEqual(["pear", "apple", "plum"]);
   expect(model.requests).toHaveLength(3);
 });
 

@@ -22,6 +22,7 @@ import { canonicalText } from "../../util/canonical.ts";
 import { sha256 } from "../../util/hash.ts";
 import { fromSdkPart, partsOfResponse } from "../../stream/parts-of-response.ts";
 import { openStream } from "./open-stream.ts";
+import { withOrderedResults } from "./ordered-results.ts";
 import { recordStream } from "./record-stream.ts";
 import { toStreamParts } from "./to-stream-parts.ts";
 import { aboutRequest, answerOfResponse } from "./trace-response.ts";
@@ -139,7 +140,7 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
   /** `undefined` outside any run, where there is nothing to resume. */
   const prepare = async <Request extends ModelRequest>(
     way: RequestMode,
-    request: Request,
+    given: Request,
   ): Promise<Prepared<Request> | undefined> => {
     assertNoForeignRun();
     const scope = currentScope();
@@ -147,9 +148,15 @@ function wrap<M extends LanguageModelLike<ModelRequest>>(
     if (isDriven) assertNothingWaits(scope);
     const responses = records.get(scope) ?? recordsOf(scope);
     records.set(scope, responses);
-    const hashOf = (mode: RequestMode): string => sha256(canonicalText({ way: mode, ...identify(request) }));
-    // Earlier versions requested whole responses for agents of tasks. Runs from then can still be resumed.
-    const earlier = way === "stream" ? hashOf("generate") : undefined;
+    const prompt = withOrderedResults(given.prompt);
+    const request = prompt === given.prompt ? given : { ...given, prompt };
+    const hashOf = (mode: RequestMode, of: ModelRequest = request): string =>
+      sha256(canonicalText({ way: mode, ...identify(of) }));
+    // Runs of earlier versions can still be resumed. They requested whole responses for agents of tasks, and did not order results.
+    const earlier = [
+      ...(way === "stream" ? [hashOf("generate")] : []),
+      ...(request === given ? [] : [hashOf(way, given)]),
+    ];
     const slot = await responses.next(hashOf(way), () => askedOf(identify(request)), earlier);
     if (slot.recorded !== undefined) {
       const calls = callsIn(slot.recorded.value);
