@@ -72,7 +72,11 @@ export class LiveResponse {
     const found = this.#stream ?? (await this.#streams.wanted(this.#origin.runId).catch(() => undefined));
     this.#stopWaiting?.();
     if (this.#stream === undefined && found !== undefined) this.#attach(found);
-    if (this.#stream === undefined) return write(function* () {});
+    if (this.#stream === undefined) {
+      const saved = await write(function* () {});
+      this.#streams.lookAgain(this.#origin.runId);
+      return saved;
+    }
     const whole = this.#hasParts ? end : [{ type: "response-start" } as const, ...end];
     return this.#stream.commit(this.#origin, this.#location, () => this.#said, whole, write);
   }

@@ -1,6 +1,6 @@
 /**
- * The streams of a runtime: which runs are read, here or in other processes. A run that is not read costs one look-up for each
- * request to a model, and one more every 250 ms while the response arrives.
+ * The streams of a runtime: which runs are read, here or in other processes. A run that is not read costs two look-ups for each
+ * request to a model, and one more every 250 ms until the response is committed and once after that.
  */
 import type { Store } from "../store/store.ts";
 import { nextIndexOf } from "../store/tables/streams.ts";
@@ -29,6 +29,8 @@ export class RunStreams {
   readonly #listeners = new Map<string, Set<StreamListener>>();
   /** Responses in flight of runs that no one reads: called when a reader arrives. */
   readonly #unread = new Map<string, Set<(stream: RunStream) => void>>();
+  /** Runs that no one read when a response was committed. */
+  readonly #committed = new Set<string>();
   /** Runs of this runtime that have asked a model: a reader may have arrived since. */
   readonly #asked = new Set<string>();
   #watch: Promise<StoreWatch> | undefined;
@@ -65,6 +67,12 @@ export class RunStreams {
       waiting.delete(onWanted);
       if (waiting.size === 0 && this.#unread.get(runId) === waiting) this.#unread.delete(runId);
     };
+  }
+
+  /** A response was committed that no one read. A reader that arrived meanwhile must not wait for the next request. */
+  lookAgain(runId: string): void {
+    this.#committed.add(runId);
+    this.#look();
   }
 
   async listen(runId: string, listener: StreamListener): Promise<() => Promise<void>> {
@@ -186,8 +194,11 @@ export class RunStreams {
   }
 
   async #lookOnce(): Promise<void> {
-    await Promise.all([...this.#unread.keys()].map((runId) => this.#announce(runId)));
+    const committed = [...this.#committed].filter((runId) => this.#asked.has(runId));
+    this.#committed.clear();
+    const runIds = new Set([...this.#unread.keys(), ...committed]);
+    await Promise.all([...runIds].map((runId) => this.#announce(runId)));
     this.#isLooking = false;
-    if (this.#unread.size > 0) this.#look();
+    if (this.#unread.size + this.#committed.size > 0) this.#look();
   }
 }
