@@ -23,6 +23,15 @@ const idempotent = defineTool({
   idempotent: true,
   execute: async ({ sku }) => output(sku),
 });
+/** Most tools return more than a few words. */
+const long = "x".repeat(1_500);
+const wordy = defineTool({
+  name: "wordy",
+  schema,
+  sideEffect: true,
+  idempotent: true,
+  execute: async () => output(long),
+});
 const unrepeatable = defineTool({
   name: "unrepeatable",
   schema,
@@ -37,10 +46,12 @@ export function benchPerCall(): Promise<Row[]> {
     const full = openBareJournal(join(folder, "full.db"), true);
     const lean = openLeanJournal(join(folder, "lean.db"), false);
     const leanFull = openLeanJournal(join(folder, "lean-full.db"), true);
-    const runtimes = ["pure", "idempotent", "unrepeatable", "wide"].map((name) =>
+    const leanLong = openLeanJournal(join(folder, "lean-long.db"), false);
+    const runtimes = ["pure", "idempotent", "unrepeatable", "wide", "wordy"].map((name) =>
       createRuntime({ store: join(folder, `${name}.db`) }),
     );
-    const [forPure, forIdempotent, forUnrepeatable, forWide] = runtimes as [
+    const [forPure, forIdempotent, forUnrepeatable, forWide, forWordy] = runtimes as [
+      Runtime,
       Runtime,
       Runtime,
       Runtime,
@@ -66,16 +77,22 @@ export function benchPerCall(): Promise<Row[]> {
           round: (from, count) =>
             repeat(from, count, (index) => leanFull.call(input(index), () => output("x"))),
         },
+        {
+          name: "lean long",
+          round: (from, count) =>
+            repeat(from, count, (index) => leanLong.call(input(index), () => output(long))),
+        },
         one("pure", forPure, pure),
         one("idempotent", forIdempotent, idempotent),
         one("unrepeatable", forUnrepeatable, unrepeatable),
         wide("wide", forWide, idempotent),
+        one("wordy", forWordy, wordy),
       ],
       // A round is long enough for its share of checkpoints: there is one in about 1,300 calls.
       { rounds: 12, count: 2_560 },
     );
     for (const runtime of runtimes) await runtime[Symbol.asyncDispose]();
-    for (const journal of [normal, full, lean, leanFull]) journal.close();
+    for (const journal of [normal, full, lean, leanFull, leanLong]) journal.close();
     const us = (name: string): number => times.get(name) ?? Number.NaN;
     return [
       row("bare journal, NORMAL", us("bare"), us("bare")),
@@ -87,6 +104,8 @@ export function benchPerCall(): Promise<Row[]> {
       row("lean journal, NORMAL", us("lean"), us("lean")),
       row("pure call, against the lean journal", us("pure"), us("lean"), 2),
       row("idempotent side effect, against the lean journal", us("idempotent"), us("lean"), 2),
+      row("lean journal, outputs of 1.5 kB", us("lean long"), us("lean long")),
+      row("idempotent side effect, outputs of 1.5 kB", us("wordy"), us("lean long"), 2),
       row("lean journal, intent FULL", us("lean full"), us("lean full")),
       row("non-idempotent side effect, against the lean journal", us("unrepeatable"), us("lean full"), 2),
     ];

@@ -6,6 +6,10 @@ import { META_TABLE, migrationsAfter, newSecret, readMigrations, readSchema } fr
 import { asOpenError } from "./errors.ts";
 
 const BUSY_TIMEOUT_MS = 15;
+/** Each commit writes whole pages to the log, and most rows are shorter than a kilobyte. It applies to new files only. */
+const PAGE_BYTES = 2_048;
+/** The log is written back to the file when it has this size. */
+const LOG_BYTES = 2 ** 24;
 
 export function openDatabase(path: string): DatabaseSync {
   if (path !== ":memory:") prepareFile(path);
@@ -42,14 +46,19 @@ export function prepareSchema(database: DatabaseSync, path: string): string {
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'toolwright_meta'").all();
   const current = tables.length === 0 ? 0 : Number(readMeta(database, "version") ?? 0);
   const missing = migrationsAfter(current, readMigrations("sqlite"));
+  if (current === 0) database.exec(`PRAGMA page_size=${PAGE_BYTES}`);
   if (path !== ":memory:") database.exec("PRAGMA journal_mode=WAL");
   database.exec("PRAGMA synchronous=NORMAL");
-  // A checkpoint waits for the disk twice, so it should be rare. The first block of the log's index holds 4,062 pages.
-  database.exec("PRAGMA wal_autocheckpoint=4000");
+  // A checkpoint waits for the disk twice, so it should be rare.
+  database.exec(`PRAGMA wal_autocheckpoint=${LOG_BYTES / readPageBytes(database)}`);
   // Deleted data must not stay in the free pages of the file.
   database.exec("PRAGMA secure_delete=ON");
   if (missing.length > 0) applyMigrations(database);
   return String(readMeta(database, "secret"));
+}
+
+function readPageBytes(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA page_size").get()?.["page_size"]);
 }
 
 function applyMigrations(database: DatabaseSync): void {
