@@ -3,11 +3,17 @@ import { defineTool } from "toolwright";
 import { createFakeClock } from "toolwright/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createWorld, never, until } from "./harness.ts";
+import { change } from "../../src/store/statement.ts";
+import { createWorld, never, until, type World } from "./harness.ts";
 import { createBlindCharge, createCharge } from "./tools.ts";
 
 const task = { runId: "r1" };
 const HOUR = 3_600_000;
+
+async function update(world: World, sql: string): Promise<void> {
+  const store = await world.open();
+  await store.transaction(() => change(sql), "normal");
+}
 
 describe("maxWallClockMs", () => {
   it.each([HOUR, -HOUR])("rule 24: a jump of %i ms does not count as time", async (jump) => {
@@ -68,6 +74,45 @@ describe("settleMs", () => {
     expect(clock.pendingSleeps.map(({ ms }) => ms)).toEqual(jump < 0 ? [1_000] : []);
     await clock.advance(1_000);
     expect(await resumed).toMatchObject({ status: "success", output: { id: "found" } });
+  });
+});
+
+it("rule 16: reconcile waits for settleMs although the clock of this machine is an hour ahead of the dead owner's", async () => {
+  const world = await createWorld();
+  const asked: number[] = [];
+  const tools = createBlindCharge(
+    {
+      settleMs: 300,
+      reconcile: () => {
+        asked.push(performance.now());
+        return { happened: true, output: { id: "found" } };
+      },
+    },
+    () => never(),
+  );
+  void (await world.runtime()).call(tools.charge, { amount: 1 }, task).catch(() => undefined);
+  await until(() => tools.effects.length === 1);
+  await world.killAll();
+  await update(world, `UPDATE toolwright_calls SET started_at_ms = started_at_ms - ${HOUR}`);
+  const resumed = performance.now();
+  expect(await (await world.runtime()).call(tools.charge, { amount: 1 }, task)).toMatchObject({
+    output: { id: "found" },
+  });
+  expect((asked[0] ?? 0) - resumed).toBeGreaterThanOrEqual(299);
+});
+
+it("rule 16: reconcile does not wait for an owner that was silent for longer than its lease and settleMs", async () => {
+  const world = await createWorld();
+  const tools = createBlindCharge(
+    { settleMs: HOUR, reconcile: () => ({ happened: true, output: { id: "found" } }) },
+    () => never(),
+  );
+  void (await world.runtime()).call(tools.charge, { amount: 1 }, task).catch(() => undefined);
+  await until(() => tools.effects.length === 1);
+  await world.killAll();
+  await update(world, `UPDATE toolwright_owners SET lease_until_ms = lease_until_ms - ${2 * HOUR}`);
+  expect(await (await world.runtime()).call(tools.charge, { amount: 1 }, task)).toMatchObject({
+    output: { id: "found" },
   });
 });
 

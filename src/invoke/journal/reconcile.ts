@@ -1,7 +1,9 @@
 /** Runs the tool's `reconcile` function, which checks outside whether an interrupted call happened. */
 import type { ToolwrightError } from "../../errors.ts";
+import type { Store } from "../../store/store.ts";
 import type { CallRow } from "../../store/tables/calls.ts";
-import { msLeft } from "../../util/clock.ts";
+import { readOwner } from "../../store/tables/owners.ts";
+import { msLeft, systemClock } from "../../util/clock.ts";
 import { abortError } from "../abort-error.ts";
 import { runAuthorFunction } from "../author-functions.ts";
 import { type Call, emit } from "../call.ts";
@@ -45,17 +47,45 @@ export async function reconcile(call: Call, row: CallRow): Promise<Reconciliatio
 
 /** A request of a dead process, or of a try that has just settled, may still be in transit. */
 async function waitUntilSettled(call: Call, row: CallRow): Promise<void> {
-  const { spec, host } = call;
-  const settledMs = await settledAtMs(call, row);
-  const sinceMs = settledMs === 0 ? row.startedAtMs : settledMs;
-  const leftMs = msLeft(sinceMs, spec.settleMs, host.clock.now());
+  const leftMs = await msUntilSettled(call, row);
   if (leftMs <= 0) return;
   try {
-    await host.clock.sleep(leftMs, call.signal);
+    await call.host.clock.sleep(leftMs, call.signal);
   } catch {
     // Only an abort ends the wait early.
     throw unresolved(call);
   }
+}
+
+async function msUntilSettled(call: Call, row: CallRow): Promise<number> {
+  const { spec, host } = call;
+  const settledMs = await settledAtMs(call, row);
+  const { ownerId } = row;
+  const isOwn = ownerId === null || ownerId === host.ownerId;
+  // An injected clock is the same one in all processes.
+  if (isOwn || host.clock !== systemClock)
+    return msLeft(settledMs === 0 ? row.startedAtMs : settledMs, spec.settleMs, host.clock.now());
+  const owner = await host.store.read(() => readOwner(ownerId));
+  // It could send requests until its lease ended, by the clock of the database.
+  if (owner !== undefined && -owner.leaseLeftMs >= spec.settleMs) return 0;
+  if (settledMs > 0) return spec.settleMs;
+  return Math.max(0, spec.settleMs - msSinceMet(host.store, ownerId));
+}
+
+/** When this process first met a call of a dead owner, by the monotonic clock. */
+const metAt = new WeakMap<Store, Map<string, number>>();
+
+/**
+ * The clocks of two machines differ, and one may have been set, so the stored time of an intent proves nothing about its age. What
+ * has passed here since the owner was found dead does.
+ */
+function msSinceMet(store: Store, ownerId: string): number {
+  const now = systemClock.monotonic();
+  const known = metAt.get(store) ?? new Map<string, number>();
+  metAt.set(store, known);
+  const since = known.get(ownerId) ?? now;
+  known.set(ownerId, since);
+  return now - since;
 }
 
 function unresolved(call: Call): ToolwrightError {
