@@ -25,10 +25,17 @@ export interface Shop extends AsyncDisposable {
   answerHeld(): void;
 }
 
+export interface OrderRequest {
+  readonly sku: string;
+  readonly key: string | null;
+  /** Of the tool: how it recovers. */
+  readonly kind?: string;
+}
+
 /** The faults that a shop injects for each caller. A caller is the path of the address that it uses. */
 export interface ShopHooks {
   /** Before the order is placed. `false`: the request was lost on its way, and nothing is placed. */
-  onArrival?(caller: string, sku: string): boolean;
+  onArrival?(caller: string, request: OrderRequest): boolean | Promise<boolean>;
   /** After the order is placed, or found by its key, and before the answer. */
   onPlaced?(caller: string, order: Order): void;
   /** The answer is on its way. */
@@ -74,14 +81,15 @@ export async function openShop(answerMs = 5, hooks: ShopHooks = {}): Promise<Sho
       response.end(JSON.stringify(bySku.get(url.searchParams.get("sku") ?? "") ?? null));
       return;
     }
-    const { sku, key } = JSON.parse(await bodyOf(request)) as { sku: string; key: string | null };
+    const wanted = JSON.parse(await bodyOf(request)) as OrderRequest;
+    const { sku, key } = wanted;
     seen.requests += 1;
     if (!seen.isOpen) {
       response.writeHead(503).end();
       return;
     }
     const caller = url.pathname.slice(1);
-    if (hooks.onArrival?.(caller, sku) === false) {
+    if ((await hooks.onArrival?.(caller, wanted)) === false) {
       response.destroy();
       return;
     }

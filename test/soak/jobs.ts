@@ -4,9 +4,10 @@ import type { Runtime } from "../../src/index.ts";
 import { hostOf } from "../../src/runtime/create-runtime.ts";
 import { first } from "../../src/store/statement.ts";
 import { runChat } from "./chat-job.ts";
-import type { Job } from "./plan.ts";
+import { BY_SIGNAL, type Job } from "./plan.ts";
 import { toPrompt } from "./programs/model.ts";
 import { EXIT_STORE_FAILED, EXIT_WAITING, TOKEN } from "./programs/soak-process.ts";
+import { ORDER_SIGNAL } from "./programs/steps-workflow.ts";
 import type { Slot } from "./slot.ts";
 import type { Tally } from "./tally.ts";
 
@@ -30,17 +31,48 @@ export function runJob(job: Job, host: JobHost, script: Slot): Promise<void> {
       return runChat(job, host.chat, host.tally, host.signal);
     case "served-workflow":
       return runServed(job, host);
+    case "waiting-workflow":
+      return runWaiting(job, host);
     default:
       return runByWorker(job, host);
   }
 }
 
-async function runByWorker({ runId, kind, isSteady, steps }: Job, host: JobHost): Promise<void> {
-  const name = `${kind}${isSteady ? STEADY : ""}`;
-  const input = kind === "smart-agent" ? toPrompt(steps) : { steps };
+async function runByWorker(job: Job, host: JobHost): Promise<void> {
+  const { kind, steps } = job;
   const type = kind === "workflow" || kind === "program" ? kind : "agent";
-  await insist(host, () => host.runtime.enqueue(name, { runId, input, kind: type }));
-  await untilFinished(runId, host);
+  await enqueue(job, host, type, kind === "smart-agent" ? toPrompt(steps) : { steps });
+  await untilFinished(job.runId, host);
+}
+
+/** The first orders come as signals. Their sender repeats itself: an order that arrived twice would be placed twice. */
+async function runWaiting(job: Job, host: JobHost): Promise<void> {
+  await enqueue(job, host, "workflow", { steps: job.steps.slice(BY_SIGNAL) });
+  await Promise.all([sendOrders(job, host), untilFinished(job.runId, host)]);
+}
+
+async function sendOrders({ runId, steps }: Job, host: JobHost): Promise<void> {
+  for (const [n, step] of steps.slice(0, BY_SIGNAL).entries())
+    for (const _ of ["first", "again"])
+      await insist(host, async () => {
+        try {
+          const { duplicate } = await host.runtime.signal(runId, ORDER_SIGNAL, step, { key: `order ${n}` });
+          host.tally.count(duplicate ? "signals again" : "signals");
+        } catch (error) {
+          // It was stored, and its run has ended meanwhile.
+          if ((await stateOf(host.runtime, runId)) !== "finished") throw error;
+        }
+      });
+}
+
+function enqueue(
+  { runId, kind, isSteady }: Job,
+  host: JobHost,
+  type: "workflow" | "program" | "agent",
+  input: unknown,
+): Promise<unknown> {
+  const name = `${kind}${isSteady ? STEADY : ""}`;
+  return insist(host, () => host.runtime.enqueue(name, { runId, input, kind: type }));
 }
 
 /** Started again until it has ended well, as by a supervisor. */

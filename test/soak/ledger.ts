@@ -2,10 +2,13 @@
  * The ledger outside: a shop in the process of the soak, which no fault touches. It knows which process has sent an order,
  * so it can end a process at an exact moment of one of its orders.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Order, openShop } from "../crash/shop.ts";
+import type { Moment } from "./plan.ts";
 import type { Tally } from "./tally.ts";
 
-export type Moment = "lost" | "placed" | "answered";
+/** Less than the tools wait before they ask whether an order of a dead process was placed. */
+const LATE_MS = 2_000;
 
 export interface Ledger extends AsyncDisposable {
   /** The address for one process. */
@@ -27,13 +30,21 @@ export async function openLedger(tally: Tally): Promise<Ledger> {
     return trigger.action;
   };
   const shop = await openShop(2, {
-    onArrival: (caller, sku) => {
+    onArrival: async (caller, { sku, kind }) => {
       tally.trace(`${caller} sends ${sku}`);
       const trigger = triggers.get(caller);
       if (trigger !== undefined) trigger.left -= 1;
-      const end = isDue(caller, "lost");
-      end?.();
-      return end === undefined;
+      const lose = isDue(caller, "lost");
+      lose?.();
+      if (lose !== undefined) return false;
+      const delay = isDue(caller, "late");
+      if (delay === undefined) return true;
+      delay();
+      // Nothing tells an operator that an order may still come, so one of a tool that cannot find out is lost.
+      if (kind === "blind") return false;
+      await sleep(LATE_MS);
+      tally.count("late orders");
+      return true;
     },
     onPlaced: (caller, order) => {
       const orders = skus.get(order.sku) ?? [];

@@ -12,6 +12,10 @@ export type StoreName = "sqlite" | "postgres";
 export const ROLES = ["worker", "steady-worker", "script", "chat", "server"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** `late`: the order arrives after the process has died, and is placed then. */
+export const MOMENTS = ["lost", "late", "placed", "answered"] as const;
+export type Moment = (typeof MOMENTS)[number];
+
 /** The end of one process. Times count from the moment when it is ready. */
 export type Fate =
   | { readonly kind: "none" }
@@ -22,7 +26,7 @@ export type Fate =
   | {
       readonly kind: "kill-at-order";
       readonly nth: number;
-      readonly moment: "lost" | "placed" | "answered";
+      readonly moment: Moment;
       readonly afterMs: number;
     }
   | {
@@ -79,7 +83,7 @@ function fateOf(random: Random, role: Role): Fate {
     return {
       kind: "kill-at-order",
       nth: 1 + random.below(mostOrders),
-      moment: random.pick(["lost", "placed", "answered"] as const),
+      moment: random.pick(MOMENTS),
       afterMs,
     };
   if (draw < 0.85)
@@ -136,6 +140,7 @@ export function planFault(random: Random, store: StoreName): PlannedFault {
 
 export const JOB_KINDS = [
   "workflow",
+  "waiting-workflow",
   "program",
   "smart-agent",
   "agent-loop",
@@ -161,7 +166,16 @@ export interface Job {
 
 const KEYED: readonly ToolKind[] = ["keyed", "business"];
 const ANY: readonly ToolKind[] = ["keyed", "business", "reconciled", "blind"];
-const BY_WORKERS: ReadonlySet<JobKind> = new Set(["workflow", "program", "smart-agent", "agent-loop"]);
+const BY_WORKERS: ReadonlySet<JobKind> = new Set([
+  "workflow",
+  "waiting-workflow",
+  "program",
+  "smart-agent",
+  "agent-loop",
+]);
+
+/** A waiting workflow gets its first orders by signals. */
+export const BY_SIGNAL = 2;
 
 /** @param name unique among the jobs of this kind */
 export function planJob(random: Random, kind: JobKind, name: string): Job {

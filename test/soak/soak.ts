@@ -44,6 +44,7 @@ export interface SoakResult {
 export const SMALL: Scale = {
   workers: 2,
   lanes: {
+    "waiting-workflow": 1,
     workflow: 2,
     program: 2,
     "smart-agent": 1,

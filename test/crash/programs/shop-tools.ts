@@ -24,7 +24,7 @@ export function createOrderTool(kind: ToolKind, shopUrl: string, policies: Order
   const place = async (sku: string, key: string | null): Promise<Order> => {
     // Reached twice in each call: before the effect and after it.
     reachCrashPoint("in-effect");
-    const response = await fetch(shopUrl, { method: "POST", body: JSON.stringify({ sku, key }) });
+    const response = await fetch(shopUrl, { method: "POST", body: JSON.stringify({ sku, key, kind }) });
     if (!response.ok) throw new Error(`the shop answered ${response.status}`);
     const placed = order.parse(await response.json());
     reachCrashPoint("in-effect");

@@ -5,7 +5,7 @@ import { createScriptedModel } from "../../../src/testing/model/scripted-model.t
 import type { Step } from "../plan.ts";
 import { answerTo, toPrompt } from "./model.ts";
 import { createTools, endFor, openRuntime, place, readInput, reportReady } from "./soak-process.ts";
-import { createStepsWorkflow } from "./steps-workflow.ts";
+import { createStepsWorkflow, createWaitingWorkflow } from "./steps-workflow.ts";
 
 const input = readInput();
 const runtime = openRuntime(input);
@@ -41,7 +41,10 @@ const agent = createSmartAgent({ model, tools: Object.values(tools), runtime, pl
 const named = <T>(name: string, value: T): Record<string, T> => ({ [`${name}${input.suffix}`]: value });
 const worker = createWorker({
   runtime,
-  workflows: named("workflow", createStepsWorkflow(`workflow${input.suffix}`, tools)),
+  workflows: {
+    ...named("workflow", createStepsWorkflow(`workflow${input.suffix}`, tools)),
+    ...named("waiting-workflow", createWaitingWorkflow(`waiting-workflow${input.suffix}`, tools)),
+  },
   // The runs of scripts are listed as "program" too. They have no name of their own, so workers must leave them alone.
   programs: named("program", runProgram),
   agents: { ...named("smart-agent", agent), ...named("agent-loop", runLoop) },
