@@ -4,11 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Order, openShop } from "../crash/shop.ts";
-import type { Moment } from "./plan.ts";
+import { LATE_MS, type Moment } from "./plan.ts";
 import type { Tally } from "./tally.ts";
-
-/** Less than the tools wait before they ask whether an order of a dead process was placed. */
-const LATE_MS = 2_000;
 
 export interface Ledger extends AsyncDisposable {
   /** The address for one process. */

@@ -12,6 +12,11 @@ export type StoreName = "sqlite" | "postgres";
 export const ROLES = ["worker", "steady-worker", "script", "chat", "server"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** How long tools wait before they ask whether an order of a dead process was placed. The machine is busy. */
+export const SETTLE_MS = 3_000;
+/** How long an order of a killed process may be on its way: well within that. */
+export const LATE_MS = 2_000;
+
 /** `late`: the order arrives after the process has died, and is placed then. */
 export const MOMENTS = ["lost", "late", "placed", "answered"] as const;
 export type Moment = (typeof MOMENTS)[number];

@@ -6,7 +6,7 @@ import { all } from "../../../src/store/statement.ts";
 import { createCrashableRuntime } from "../../../src/testing/crash/crashable-runtime.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { createOrderTool, TOOL_KINDS, type ToolKind } from "../../crash/programs/shop-tools.ts";
-import type { ClockPlan, ProcessPlan, Step } from "../plan.ts";
+import { type ClockPlan, type ProcessPlan, SETTLE_MS, type Step } from "../plan.ts";
 
 export interface SoakInput {
   readonly store: string;
@@ -77,8 +77,7 @@ async function fillConnection(runtime: Runtime, { afterMs, forMs }: { afterMs: n
 export function createTools(shopUrl: string): OrderTools {
   const policies = {
     needsApproval: ({ sku }: { sku: string }) => /\.(ask|deny)$/.test(sku),
-    // A request of a killed process may still arrive: the machine is busy.
-    settleMs: 3_000,
+    settleMs: SETTLE_MS,
   };
   return Object.fromEntries(
     TOOL_KINDS.map((kind) => [kind, createOrderTool(kind, shopUrl, policies)]),
